@@ -203,7 +203,8 @@ func (a *auto) variations(rivals []candidate) []candidate {
 
 // learners describes the data for the choice of learners.
 func (f *Facts) learners() train.Data {
-	return train.Data{Task: f.Task, Rows: f.Rows, Classes: f.Classes, Dim: f.Dim, Sparse: f.sparse, Density: f.Density}
+	return train.Data{Task: f.Task, Rows: f.Rows, Classes: f.Classes, Dim: f.Dim, Sparse: f.sparse, Density: f.Density,
+		Numbers: f.numbers, Filled: f.filled}
 }
 
 // alike says whether dimensions have standard deviations of about the same size, so that scaling may be left

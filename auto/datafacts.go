@@ -29,12 +29,16 @@ type Facts struct {
 	Histograms bool `json:"histograms"`
 
 	sparse bool // rows are read as sparse ones
+
+	numbers int // dimensions that are no categories
+	filled  float64
 }
 
 // factsOf collects the facts about a sample's source.
 func factsOf(s *trial.Sample) Facts {
 	sum := s.Summary
 	f := Facts{Rows: s.Rows(), Dim: sum.Dim, Density: sum.Density(), Task: s.Task, Positive: true, sparse: sum.Sparse}
+	f.numbers, f.filled = s.Schema().Numbers(sum)
 	rows, integer := s.Drawn(), true
 	for _, c := range sum.Columns {
 		f.Positive = f.Positive && c.Min >= 0

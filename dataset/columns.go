@@ -21,6 +21,8 @@ type attribute struct {
 	cells   []string // of the first rows, without missing ones
 	written bool     // numbers with separators, currencies, …
 	code    bool     // digits with leading zeros
+	odd     string   // the first cell that is no number, and its line, in a column of categories that are mostly numbers
+	oddLine int      // 0: none
 
 	kind    string   // that was asked for, or for which it is left out; "": as found
 	forced  string   // the option that asked for it
@@ -79,12 +81,15 @@ func (t *table) look(head []byte) ([]attribute, error) {
 	if t.opt.Header == "yes" || t.opt.Header != "no" && t.hasHeader(rows) {
 		t.schema.Header, t.skip = true, lines[0]
 		names(rows[0], columns)
-		rows = rows[1:]
+		rows, lines = rows[1:], lines[1:]
 	}
 	for j := range columns {
 		columns[j].textual = t.opt.texts[columns[j].name]
 		columns[j].text = columns[j].textual || isText(rows, j)
 		columns[j].guess(rows, j, t.isMissing, t.decimal)
+		if columns[j].found == KindCategory && !columns[j].textual && !columns[j].code {
+			columns[j].odd, columns[j].oddLine = odd(rows, lines, j, t.isMissing, t.decimal)
+		}
 	}
 	return columns, nil
 }
@@ -131,6 +136,29 @@ func isText(rows [][]string, j int) bool {
 		}
 	}
 	return 2*texts > known
+}
+
+// odd is the first cell of column j that is no number, with its line, if most of its cells are numbers as people write them.
+func odd(rows [][]string, lines []int, j int, isMissing func([]byte) bool, decimal string) (cell string, line int) {
+	numbers, known, by := 0, 0, byte('.')
+	if decimal == "," {
+		by = ','
+	}
+	for r, row := range rows {
+		if j >= len(row) || isMissing([]byte(row[j])) {
+			continue
+		}
+		known++
+		if allWritten(row[j:j+1], by) {
+			numbers++
+		} else if line == 0 {
+			cell, line = row[j], lines[r]
+		}
+	}
+	if 2*numbers <= known {
+		return "", 0
+	}
+	return cell, line
 }
 
 // isNumber reports whether a cell is a number, possibly an infinite one.

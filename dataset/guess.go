@@ -15,8 +15,10 @@ const (
 	mostOneHot  = 255 // values of a column with a dimension each
 	frequent    = 64  // values with a dimension each of a column that has more
 	rareBuckets = 16  // dimensions of its other values
-	leakRows    = 500 // with fewer, a column that says all of the label is nothing unusual
-	fewRows     = 50  // with fewer, nothing is taken for an ID or a leak
+
+	worthTelling = 50  // dimensions of a column of text that are told of
+	leakRows     = 500 // with fewer, a column that says all of the label is nothing unusual
+	fewRows      = 50  // with fewer, nothing is taken for an ID or a leak
 )
 
 // guess finds from the first rows what a column holds.
@@ -313,6 +315,10 @@ func (t *table) finish(column *Column, c *collected, by *collector, i int) {
 	switch a.measure {
 	case measureText:
 		values := col.values
+		if a.oddLine > 0 && a.kind == "" {
+			t.notice(i, "numbers", "looks like numbers, but %q in line %d is none: it becomes categories, of which it has %s; %s counts such cells as "+
+				"missing", shorten([]byte(a.odd)), a.oddLine, units.Count(len(values)), option.Set("na", a.odd))
+		}
 		if col.missing > 0 && t.auto() && a.kind != KindOrdinal && !slices.Contains(values, "") {
 			values = append([]string{""}, values...)
 		}
@@ -339,6 +345,10 @@ func (t *table) finish(column *Column, c *collected, by *collector, i int) {
 			}
 		default:
 			column.Categories = values
+			if len(values) > worthTelling && a.categories == nil && a.kind == "" && !a.byFile {
+				t.notice(i, "many", "has %s different values, each of which becomes a column; %s leaves it out", units.Count(len(values)),
+					option.Set("ignore", a.name))
+			}
 		}
 	case measureWords:
 		column.Coding.IDF = idfOf(by.documents[i], c.rows)

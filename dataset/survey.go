@@ -71,6 +71,38 @@ func (s *Summary) Density() float64 {
 	return float64(s.NonZero) / (float64(s.Rows) * float64(s.Dim))
 }
 
+// Numbers is the number of dimensions that are neither categories nor say that a value is missing, with the share of their
+// values that are not 0, of rows that sum describes.
+func (s *Schema) Numbers(sum *Summary) (dims int, filled float64) {
+	dims, at := sum.Dim, 0
+	all, of := int64(0), int64(0) // values of Columns that are not 0, and those of numbers
+	for _, c := range sum.Columns {
+		all += c.NonZero
+	}
+	of = all
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		from, to := at, at+c.Width()
+		at = to
+		if c.Categories == nil && (c.Coding == nil || c.Coding.Kind != CodedHashed) {
+			from = to
+			if c.Indicator {
+				from--
+			}
+		}
+		if to <= len(sum.Columns) {
+			dims -= to - from
+			for _, one := range sum.Columns[from:to] {
+				of -= one.NonZero
+			}
+		}
+	}
+	if all == 0 {
+		return dims, 0
+	}
+	return dims, float64(sum.NonZero) * float64(of) / float64(all) / (float64(max(1, dims)) * float64(max(1, sum.Rows)))
+}
+
 // Survey reads src once and describes it. The result does not depend on the size of the
 // batches. Memory: O(d), the sample, and the labels if they are classes.
 func Survey(ctx context.Context, src Source, opt SurveyOptions) (*Summary, error) {

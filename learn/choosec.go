@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"slices"
 
 	"mercer/internal/random"
@@ -18,6 +17,12 @@ type CPoint struct {
 	// Error is the share of held-out rows whose class is predicted wrongly; for regression
 	// the mean loss of held-out rows, squares or distances.
 	Error float64 `json:"error"`
+
+	// LogLoss is the mean of -ln p(class) over held-out rows (LogLosses), which decides if a class is rare (Unbalanced).
+	LogLoss float64 `json:"log_loss,omitempty"`
+
+	// OneClass says that all held-out rows are predicted as one class, though they are of several.
+	OneClass bool `json:"-"`
 
 	// Chosen marks the best.
 	Chosen bool `json:"chosen,omitempty"`
@@ -44,9 +49,9 @@ const (
 	minChoose = 100
 )
 
-// ChooseC tries C = 1, 10, 100 as long as that lowers the error on held-out rows, and if 10
+// ChooseC tries C = 1, 10, 100 as long as that lowers the error on held-out rows, or the log loss if a class is rare (Unbalanced), and if 10
 // does not, 0.1, 0.01 and 0.001. If 1 is too small to fit anything (idleShare) it tries the first power
-// of ten that does, up to 10⁵, and the next two. A larger C has to lower the error by a tenth and by one standard
+// of ten that does, up to 10⁵, and the next two. A larger C has to lower the error by a tenth, or the log loss by a hundredth, and by one standard
 // error of it, and come near its optimum in the passes of a trial; a smaller one may raise it by
 // half of that, because it takes less time and gives the simpler model. It fits on a random sample of at most 4,096
 // rows, each C starting from the dual variables of the last, and judges on others, a third
@@ -75,23 +80,27 @@ func ChooseC(ctx context.Context, z Features, class []int, classes int, weights 
 		loss = crammerSingerLoss
 	}
 	idle := idleShare * constantLoss(loss, usedClass, classes, usedWeights, opt.ClassWeights, opt.NoIntercept)
-	best, bestError := 1.0, math.Inf(1)
+	rare := Unbalanced(heldClass, classes)
+	best, least := 1.0, judged{}
 	first := 0.0 // the smallest C that fits something, 0 if none did so far
 	try := func(l *Linear, r *SVMReport) error {
-		e := errorOf(l, heldRows, heldClass)
-		path = append(path, CPoint{C: r.C, Error: e})
+		j, err := judgeRows(l, heldRows, heldClass, classes, rare)
+		if err != nil {
+			return err
+		}
+		point := CPoint{C: r.C, Error: j.wrong, OneClass: j.oneClass}
+		if rare {
+			point.LogLoss = j.loss
+		}
+		path = append(path, point)
 		if first == 0 && r.Objective*(1-r.Gap) <= r.C*idle { // even if it is at the end of its gap
 			first = r.C
 		}
-		better := true
-		if len(path) > 1 {
-			// The standard error of an error over draws of held-out rows.
-			chance := math.Sqrt(bestError * (1 - bestError) / float64(len(held)))
-			better = !(r.C > best && (r.Gap > farGap || e > min(minGain*bestError, bestError-chance)) || r.C < best && e > bestError+chance/2)
-		}
+		larger := r.C > best
+		better := len(path) == 1 || !(larger && r.Gap > farGap) && j.improves(&least, larger)
 		switch {
 		case better:
-			best, bestError = r.C, e
+			best, least = r.C, j
 		case r.C < 1 || first > 0 && r.C > first:
 			return errEnough
 		}
@@ -175,19 +184,6 @@ func gather(z Features, which []int) (matrix.Rows, error) {
 		m.Ptr = append(m.Ptr, len(m.Idx))
 	}
 	return matrix.Rows{CSR: m}, nil
-}
-
-// errorOf is the share of the rows whose class l predicts wrongly.
-func errorOf(l *Linear, z matrix.Rows, class []int) float64 {
-	scores := matrix.NewDense(1, l.W.Cols)
-	wrong := 0
-	for i, c := range class {
-		l.Scores(scores, z.Slice(i, i+1))
-		if Predicted(scores.Data) != c {
-			wrong++
-		}
-	}
-	return float64(wrong) / float64(len(class))
 }
 
 // Predicted is the class that a row's scores predict: the one with the largest score, or,

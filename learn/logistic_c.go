@@ -13,11 +13,14 @@ import (
 type Trial struct {
 	C float64 `json:"c"`
 
-	// LogLoss is the mean of -ln p(class) over held-out rows, for logistic losses.
+	// LogLoss is the mean of -ln p(class) over held-out rows, for logistic losses and, by LogLosses, if a class is rare.
 	LogLoss float64 `json:"log_loss,omitempty"`
 
 	// Error is the share of held-out rows whose class is predicted wrongly.
 	Error float64 `json:"error"`
+
+	// OneClass says that all held-out rows are predicted as one class, though they are of several.
+	OneClass bool `json:"-"`
 
 	// NonZero is the number of nonzero weights, with an L1 penalty.
 	NonZero int `json:"non_zero,omitempty"`
@@ -59,7 +62,7 @@ const (
 )
 
 // ChoosePrimalC tries C = 0.001, 0.01, … 100,000, each fit starting from the last, as
-// long as they lower the log loss on held-out rows (with squared_hinge the error) by 1 %, or are too
+// long as they lower the log loss on held-out rows (with squared_hinge the error, unless a class is rare) by 1 %, or are too
 // small to fit anything (idleShare), and returns the best. It fits on a random sample of at most 4,096 rows, and judges on others,
 // a third of the rows or 4,096; both are copied, at most 4·8,192·D bytes if dense. With
 // fewer than 100 rows it returns 1 without trying. weights may be nil, as in FitPrimal.
@@ -74,7 +77,8 @@ func ChoosePrimalC(ctx context.Context, z Features, class []int, classes int, we
 	}
 	opt.Tolerance = max(opt.Tolerance, trialTolerance)
 	opt.Start, opt.Progress = nil, nil
-	judge := judgement{probable: opt.Loss != "squared_hinge", joint: opt.Loss == "multinomial"}
+	judge := judgement{probable: opt.Loss != "squared_hinge", joint: opt.Loss == "multinomial", classes: classes,
+		rare: Unbalanced(s.heldClass, classes)}
 	idle := idleShare * constantLoss(opt.Loss, s.class, classes, s.weights, opt.ClassWeights, opt.NoIntercept)
 	for c := trialFirst; c <= 1.01*trialLast; c *= trialStep {
 		opt.C = c
@@ -116,7 +120,7 @@ func ChooseL1C(ctx context.Context, z Features, class []int, classes int, weight
 	if err != nil {
 		return 0, nil, err
 	}
-	judge := judgement{probable: opt.Loss == "logistic"}
+	judge := judgement{probable: opt.Loss == "logistic", classes: classes, rare: Unbalanced(s.heldClass, classes)}
 	idle := idleShare * constantLoss(opt.Loss, s.class, classes, s.weights, opt.ClassWeights, opt.NoIntercept)
 	for step := range l1PathLength {
 		opt.C = smallest * math.Pow(l1PathStep, float64(step)+0.5)
@@ -256,12 +260,14 @@ func (t *taken) all(d int) matrix.Rows {
 // judgement compares trials.
 type judgement struct {
 	probable bool // by log-loss, else by error
+	rare     bool // a class is rare, so that the log loss decides of other scores, too
+	classes  int
 	joint    bool
 	idle     int // the first trials of the path that fitted nothing
 }
 
 func (j *judgement) value(t Trial) float64 {
-	if j.probable {
+	if j.probable || j.rare {
 		return t.LogLoss
 	}
 	return t.Error
@@ -277,6 +283,12 @@ func (j *judgement) ends(path *[]Trial, t Trial, l *Linear, s *trialRows, idle b
 	t.LogLoss, t.Error = heldOutLoss(l, s, j.joint)
 	if !j.probable {
 		t.LogLoss = 0
+	}
+	if by, err := judgeRows(l, s.held, s.heldClass, j.classes, j.rare && !j.probable); err == nil {
+		t.OneClass = by.oneClass
+		if by.losses != nil {
+			t.LogLoss = by.loss
+		}
 	}
 	*path = append(*path, t)
 	return len(*path)-1-max(j.best(*path), j.idle) >= 2

@@ -116,6 +116,9 @@ func (r *SVMReport) Lines() []string {
 	chosen := "given"
 	if n := len(r.Path); n > 0 {
 		chosen = fmt.Sprintf("the best of %d on held-out rows", n)
+		if r.Path[0].LogLoss > 0 {
+			chosen += ", by log loss"
+		}
 	} else if r.Usual {
 		chosen = "the usual one: there are too few rows to choose by"
 	}

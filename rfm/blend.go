@@ -8,6 +8,7 @@ import (
 const (
 	blendSteps  = 20
 	leastWeight = 0.15 // of a member that is worth its time
+	memberGain  = 0.99 // what it must make of the squared error
 )
 
 // blend returns weights, adding up to 1, with which the mean of scores has a small squared error: greedily, as
@@ -38,11 +39,28 @@ func blend(scores [][]float64, allowed []bool, targets, weights []float64, outpu
 				}
 			}
 		}
-		if used <= 1 || used <= most && counts[least] >= leastWeight {
+		if used <= 1 {
 			return counts
+		}
+		if used <= most && counts[least] >= leastWeight {
+			fewer := slices.Clone(allowed)
+			fewer[least] = false
+			if squared(inner, counts) <= memberGain*squared(inner, greedy(inner, fewer, n)) {
+				return counts
+			}
 		}
 		allowed[least] = false
 	}
+}
+
+// squared is the squared error of a mean by its shares.
+func squared(inner, shares []float64) (e float64) {
+	for a, s := range shares {
+		for b, r := range shares {
+			e += float64(s * r * inner[a*len(shares)+b])
+		}
+	}
+	return e
 }
 
 // greedy adds one of the allowed after the other, always the one with which the mean has the smallest error, and
@@ -56,13 +74,7 @@ func greedy(inner []float64, allowed []bool, n int) []float64 {
 				continue
 			}
 			shares[c]++
-			e := 0.0
-			for a, s := range shares {
-				for b, r := range shares {
-					e += float64(s * r * inner[a*n+b])
-				}
-			}
-			e /= float64(step * step)
+			e := squared(inner, shares) / float64(step*step)
 			shares[c]--
 			if best < 0 || e < least {
 				best, least = c, e

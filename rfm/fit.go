@@ -39,12 +39,12 @@ func Kinds(dim int) []Kind {
 // Options say how Fit trains. The zero value chooses by the data.
 type Options struct {
 	// Kinds are those to choose from; nil means Kinds(). Their γ is ignored. Members bounds how many of them are
-	// averaged; 0 means 2, and 1 with more than 400,000 rows.
+	// averaged, each of which has to make the held-out error a percent smaller; 0 means 2, and 1 with more than 400,000 rows.
 	Kinds   []Kind
 	Members int
 
-	// Leaf bounds the rows of a leaf; 0 means 2,000. Centres bounds the landmarks of a machine; 0 means 1,500 in a leaf,
-	// and 4,096 for machines of all rows.
+	// Leaf bounds the rows of a leaf; 0 means 2,000. Centres bounds the landmarks of a machine; 0 means what held-out rows ask
+	// for: 750 or 1,500 in a leaf, and 1,000 or 4,096 for machines of all rows.
 	Leaf    int
 	Centres int
 
@@ -124,6 +124,9 @@ func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights
 		return nil, nil, err
 	}
 	f.lay(root)
+	if err := f.more(); err != nil {
+		return nil, nil, err
+	}
 	tree, leaves, whole, err := f.join(all, chosen)
 	if err != nil {
 		return nil, nil, err
@@ -145,6 +148,7 @@ func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights
 func (f *fitting) defaults() error {
 	o := &f.opt
 	f.wholeCentres = wholeCentres(*o)
+	f.fewLeaf, f.fewWhole = cmp.Or(o.Centres, fewLeaf), cmp.Or(min(o.Centres, mostDirect), fewWhole)
 	o.Leaf, o.Centres, o.Members = sizes(f.x.Rows, *o)
 	if o.Members < 0 || o.Leaf < 100 || o.Centres < 1 || !(o.Lambda >= 0) || math.IsInf(o.Lambda, 0) {
 		return fmt.Errorf("rfm: %d members, leaves of %d rows, %d centres, λ = %g; it takes positive numbers, and leaves of 100 rows or more",
@@ -179,6 +183,8 @@ type fitting struct {
 
 	held         []bool // rows that choose λ and the share of machines for all rows
 	wholeCentres int    // most landmarks of those
+	fewLeaf      int    // landmarks of a leaf's machines, and of those for all rows, before held-out rows ask for more
+	fewWhole     int
 }
 
 // member is a kind with what is known about it at a node of the tree.
@@ -373,7 +379,7 @@ func (f *fitting) grow(rows []int, members []member) (*branch, error) {
 			})
 		}
 	}
-	leaf, err := f.train(rows, members, f.opt.Centres)
+	leaf, err := f.train(rows, members, f.fewLeaf, f.fewLeaf < f.opt.Centres)
 	if err != nil {
 		return nil, err
 	}

@@ -23,11 +23,17 @@ type trained struct {
 	Leaf
 	held   []int     // their numbers, ascending
 	scores []float64 // of them, len(held)×outputs, if they are wanted; nil for machines that are trained by conjugate gradients
+	half   []float64 // the same of machines on the first half of the landmarks, if these are few
+
+	// What they were trained on, if more landmarks may follow.
+	rows    []int
+	members []member
 }
 
-// train trains machines on rows, with at most so many landmarks each.
-func (f *fitting) train(rows []int, members []member, centres int) (made trained, err error) {
+// train trains machines on rows, with at most so many landmarks each. That these are few says that more may follow.
+func (f *fitting) train(rows []int, members []member, centres int, few bool) (made trained, err error) {
 	x, y, weights := f.part(rows)
+	few = few && centres < len(rows)
 	centres = min(centres, len(rows))
 	main, held := f.divided(rows)
 	for _, r := range held {
@@ -35,6 +41,9 @@ func (f *fitting) train(rows []int, members []member, centres int) (made trained
 	}
 	if centres <= mostDirect {
 		made.scores = make([]float64, len(held)*f.outputs)
+	}
+	if few {
+		made.rows, made.members, made.half = rows, members, make([]float64, len(held)*f.outputs)
 	}
 	for _, m := range members {
 		u := x
@@ -57,11 +66,13 @@ func (f *fitting) train(rows []int, members []member, centres int) (made trained
 				Centres: centres, Lambda: f.opt.Lambda * float64(len(rows)) / float64(f.x.Rows), Tolerance: 1e-4, Memory: f.opt.Memory, Seed: f.opt.Seed,
 			})
 		} else {
-			var scores []float64
-			s := &solving{fitting: f, kernel: k, x: u.Dense, weights: weights, main: main, held: held}
-			machine, scores, err = s.direct(y, centres, m.perRow())
-			for i, v := range scores {
+			s := &solving{fitting: f, kernel: k, x: u.Dense, weights: weights, main: main, held: held, few: few}
+			machine, err = s.direct(y, centres, m.perRow())
+			for i, v := range s.scores {
 				made.scores[i] += float64(m.weight * v)
+			}
+			for i, v := range s.half {
+				made.half[i] += float64(m.weight * v)
 			}
 		}
 		if err != nil {
@@ -104,11 +115,15 @@ type solving struct {
 	x, z       *matrix.Dense
 	y, weights []float64 // y less its mean
 	main, held []int     // rows of x
+	few        bool      // half is wanted
+
+	// What the machine says of the held-out rows before it is trained on these as well, and what one on the first half of
+	// the landmarks says.
+	scores, half []float64
 }
 
-// direct trains a machine on landmarks among the rows, and returns with it what it says of the held-out rows before it is
-// trained on these as well.
-func (s *solving) direct(y []float64, centres int, start float64) (*exact.Machine, []float64, error) {
+// direct trains a machine on landmarks among the rows.
+func (s *solving) direct(y []float64, centres int, start float64) (*exact.Machine, error) {
 	b := means(y, s.weights, s.outputs)
 	s.y = slices.Clone(y)
 	for i := range s.y {
@@ -117,12 +132,14 @@ func (s *solving) direct(y []float64, centres int, start float64) (*exact.Machin
 	order := landmarks.Distinct(s.x, random.New(s.opt.Seed, "rfm.centres").Perm(s.x.Rows), centres)
 	centres = len(order)
 	s.z = matrix.Pick(matrix.Rows{Dense: s.x}, order).Dense
-	alpha, scores, err := s.choose(start)
+	alpha, err := s.choose(start)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	for i := range scores {
-		scores[i] += b[i%s.outputs]
+	for _, scores := range [][]float64{s.scores, s.half} {
+		for i := range scores {
+			scores[i] += b[i%s.outputs]
+		}
 	}
 	turned := make([]float64, len(alpha))
 	for t := range s.outputs {
@@ -132,8 +149,7 @@ func (s *solving) direct(y []float64, centres int, start float64) (*exact.Machin
 	}
 	z := matrix.NewDense(centres, s.x.Cols)
 	copy(z.Data, s.z.Contiguous())
-	m, err := exact.NewMachine(s.kernel, matrix.Rows{Dense: z}, turned, b)
-	return m, scores, err
+	return exact.NewMachine(s.kernel, matrix.Rows{Dense: z}, turned, b)
 }
 
 var errSingular = errors.New("a machine has weights that are not finite; scale the inputs, or give a larger λ")
@@ -155,39 +171,44 @@ func (s *solving) part(r *landmarks.Ridge, rows []int) some {
 	return p
 }
 
-// choose returns α, with λ chosen by held-out rows, and their scores, less the mean, by a machine that was not trained on
-// them.
-func (s *solving) choose(rate float64) (alpha, scores []float64, err error) {
+// choose returns α, with λ chosen by held-out rows, and finds their scores, less the mean.
+func (s *solving) choose(rate float64) (alpha []float64, err error) {
 	r, err := landmarks.New(s.kernel, s.z, s.outputs)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	// A leaf that could not be divided may have any number of rows.
 	for i := 0; i < len(s.main); i += valueRows {
 		in := s.part(r, s.main[i:min(i+valueRows, len(s.main))])
 		if err := r.Add(s.ctx, in.values, in.y, in.weights); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	out := s.part(r, s.held)
 	rate, err = s.rate(r, out, len(s.main), rate)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if s.rows > s.opt.Leaf || s.opt.Held { // machines for all rows want them
+	if s.rows > s.opt.Leaf || s.opt.Held || s.few { // machines for all rows want them
 		if alpha = r.Solve(rate*float64(len(s.main)), r.Landmarks()); alpha == nil {
-			return nil, nil, errSingular
+			return nil, errSingular
 		}
-		scores = r.Scores(out.values, alpha)
+		s.scores = r.Scores(out.values, alpha)
+	}
+	if s.few {
+		if alpha = r.Solve(rate*float64(len(s.main)), (r.Landmarks()+1)/2); alpha == nil {
+			return nil, errSingular
+		}
+		s.half = r.Scores(out.values, alpha)
 	}
 	// The held-out rows are added, so that the machine is trained on all.
 	if err := r.Add(s.ctx, out.values, out.y, out.weights); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if alpha = r.Solve(rate*float64(s.x.Rows), r.Landmarks()); alpha == nil {
-		return nil, nil, errSingular
+		return nil, errSingular
 	}
-	return alpha, scores, nil
+	return alpha, nil
 }
 
 // failed is the squared error of a λ on held-out rows, +Inf if there is no machine. Half of the landmarks tell as much

@@ -34,12 +34,12 @@ func (f *fitting) join(rows []int, members []member) (tree Tree, leaves []Leaf, 
 		return f.tree, leaves, whole, nil
 	}
 	some := f.sample(rows, wholeRows)
-	one, err := f.train(some, members, f.wholeCentres)
+	one, err := f.trainWhole(some, members)
 	if err != nil {
 		return nil, nil, whole, err
 	}
 	f.progress(len(some))
-	held, ofTree, ofAll := f.heldBy(one)
+	held, ofTree, ofAll := f.heldBy(one, one.scores)
 	share := f.share(held, ofTree, ofAll)
 	switch {
 	case share < leastShare:
@@ -69,12 +69,12 @@ func (f *fitting) tell(held []int, scores []float64) {
 
 // heldBy are the held-out rows of machines for all rows that all their leaves held out, too, with the scores by the tree and
 // by these machines. A leaf that could not be divided holds out some of its rows only.
-func (f *fitting) heldBy(one trained) (held []int, ofTree, ofAll []float64) {
+func (f *fitting) heldBy(one trained, scores []float64) (held []int, ofTree, ofAll []float64) {
 	var shares []share
-	scores := make([]float64, f.outputs)
+	sum := make([]float64, f.outputs)
 next:
 	for h, i := range one.held {
-		clear(scores)
+		clear(sum)
 		shares = f.tree.route(shares[:0], f.x.Row(i), 0)
 		for _, s := range shares {
 			leaf := &f.leaves[s.leaf]
@@ -82,13 +82,13 @@ next:
 			if !ok {
 				continue next
 			}
-			for t := range scores {
-				scores[t] += float64(float64(s.of) * leaf.scores[at*f.outputs+t])
+			for t := range sum {
+				sum[t] += float64(float64(s.of) * leaf.scores[at*f.outputs+t])
 			}
 		}
 		held = append(held, i)
-		ofTree = append(ofTree, scores...)
-		ofAll = append(ofAll, one.scores[h*f.outputs:][:f.outputs]...)
+		ofTree = append(ofTree, sum...)
+		ofAll = append(ofAll, scores[h*f.outputs:][:f.outputs]...)
 	}
 	return held, ofTree, ofAll
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mercer/dataset"
+	"mercer/internal/units"
 	"mercer/kernel"
 	"mercer/matrix"
 	"mercer/pipeline"
@@ -54,8 +55,8 @@ func (f *fit) learnMeans() error {
 	var found []string
 	var err error
 	switch {
-	case auto && f.sum.Dim > widestRows:
-		least, why = math.Inf(1), "categories have more than 256 dimensions"
+	case auto && f.meansNeeded():
+		least, why = math.Inf(1), fmt.Sprintf("categories have %s dimensions", units.Count(f.sum.Dim))
 	case auto:
 		if none, err = f.heldOut(f.src, sums); err != nil {
 			return err

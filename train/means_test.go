@@ -161,7 +161,7 @@ func TestMeansOfWideCategories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info := m.Info(); src.Schema().Dim <= widestRows || m.Dim() != 5 || !strings.HasPrefix(info.Training.Why["means"], "a, b, c, d (") ||
+	if info := m.Info(); src.Schema().Dim <= wideRows || m.Dim() != 5 || !strings.HasPrefix(info.Training.Why["means"], "a, b, c, d (") ||
 		len(info.Schema.Columns[0].Categories) < 290 {
 		t.Errorf("%d dimensions became %d: %v", src.Schema().Dim, m.Dim(), info.Training.Why)
 	}

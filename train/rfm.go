@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
-	"strings"
 	"time"
 
 	"mercer/dataset"
@@ -86,82 +84,6 @@ func (c *Config) kinds(dim int) (all []rfm.Kind) {
 		}
 	}
 	return all
-}
-
-// The default, if nothing is asked for that it does not have, is rfm for tables of numbers with enough rows to hold
-// some out, and not so wide that distances of columns cost more than features of them.
-const (
-	fewestRows   = 1000
-	widestRows   = 256
-	mostOutputs  = 100
-	densestShare = 0.5 // of elements that are not 0, below which rows are sparse
-)
-
-// withoutKernel returns c without a kernel and the parameters of one.
-func (c Config) withoutKernel() Config {
-	c.Kernel, c.Degree, c.Coef0, c.Nu, c.Homogeneity = "", 0, 0, 0, 0
-	return c
-}
-
-// open says whether the configuration leaves kernel, map and learner to the data.
-func (c Config) open() bool {
-	if c.Quick || c.Learner != "" && strings.ToLower(c.Learner) != "auto" || c.Bag != nil {
-		return false
-	}
-	switch strings.ToLower(c.Task) {
-	case "", "auto", "classify", "regress":
-	default:
-		return false
-	}
-	if c.Kernel == "" {
-		c = c.withoutKernel()
-	}
-	allowed := Config{Task: c.Task, Scale: c.Scale, Learner: c.Learner, Seed: c.Seed, ClassWeight: c.ClassWeight,
-		Calibrate: c.Calibrate, CalibrateFolds: c.CalibrateFolds, Threshold: c.Threshold, Gamma: c.Gamma}
-	return (c.Gamma == "" || c.Gamma == "median") && reflect.DeepEqual(c, allowed)
-}
-
-// Default returns c with the learner that is the default for such data, where c leaves kernel, map and learner
-// to them and they are a table of numbers; ok is false otherwise.
-func (d Data) Default(c Config) (with Config, ok bool) {
-	switch {
-	case !c.open(), d.Task != "classify" && d.Task != "regress":
-		return c, false
-	case d.Rows < fewestRows, d.Dim > widestRows, d.Classes > mostOutputs, d.Sparse && d.Density < densestShare && d.Dim > 100:
-		return c, false
-	}
-	c.Learner, c.Gamma = rfmLearner.name, ""
-	return c.withoutKernel(), true
-}
-
-// chooseDefault takes the learner rfm where nothing else was asked for and the rows suit it.
-func (f *fit) chooseDefault() error {
-	if f.bag != nil || f.stats != nil || f.opt.Unlabelled != nil || f.opt.Keep != nil {
-		return nil
-	}
-	s := f.sum
-	if narrow := f.info.Schema.MeanDim(f.info.Outputs); s.Dim > widestRows && narrow <= widestRows && f.info.Outputs <= mostMeanOutputs {
-		with := *s // learnMeans will take means
-		with.Dim, with.Sparse, with.NonZero = narrow, false, int64(s.Rows*narrow)
-		s = &with
-	}
-	c, ok := Data{Task: f.info.Task, Rows: s.Rows, Classes: f.info.Outputs, Dim: s.Dim, Sparse: s.Sparse, Density: s.Density()}.Default(f.asked)
-	if !ok {
-		return nil
-	}
-	c, err := c.withDefaults()
-	if err != nil {
-		return err
-	}
-	old := f.cfg
-	f.cfg = c
-	if bytes, _ := f.rfmMemory(s); f.opt.Memory > 0 && bytes > float64(f.opt.Memory) {
-		f.cfg = old
-		f.lacking = fmt.Sprintf("; %s would hold %s, of %s allowed", rfmLearner.name, units.Bytes(bytes), units.Bytes(float64(f.opt.Memory)))
-		return nil
-	}
-	f.info.Training.Why["learner"] = "for a table of numbers"
-	return nil
 }
 
 // learnScale chooses the scaling for a learner that chooses its own kernels, by held-out rows of a sample: that of

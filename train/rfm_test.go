@@ -75,8 +75,8 @@ func TestWhereRFMIsTheDefault(t *testing.T) {
 		"dense in sparse form":  {tabular(t, 1000, 120, 0.7, true), Config{}, Options{}, true},
 		"one-hot, dense":        {tabular(t, 1000, 120, 0.2, false), Config{}, Options{}, true},
 		"wide and sparse":       {tabular(t, 1000, 120, 0.2, true), Config{}, Options{}, false},
-		"too wide":              {tabular(t, 1000, widestRows+1, 1, false), Config{}, Options{}, false},
-		"as wide as can be":     {tabular(t, 1000, widestRows, 1, false), Config{}, Options{}, true},
+		"wide":                  {tabular(t, 1000, wideRows+1, 1, false), Config{}, Options{}, true},
+		"wide, mostly zeros":    {tabular(t, 1000, wideRows+1, 0.2, false), Config{}, Options{}, false},
 		"few rows":              {tabular(t, fewestRows-1, 5, 1, false), Config{}, Options{}, false},
 		"quick":                 {table, Config{Quick: true}, Options{}, false},
 		"several labels":        {parts["multilabel"](0, 1200, false), Config{Task: "multilabel"}, Options{}, false},
@@ -124,7 +124,7 @@ func TestTooLittleMemoryForTheDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	training := m.Info().Training
-	if why := training.Why["learner"]; training.Learner != "svm" || !strings.Contains(why, "features fit into memory; rfm would hold ") {
+	if why := training.Why["learner"]; training.Learner != "svm" || !strings.Contains(why, "features fit into memory; rfm would hold ") || !strings.HasSuffix(why, " allowed: more memory allows it") {
 		t.Errorf("%s, %q", training.Learner, why)
 	}
 	if _, _, err := Fit(context.Background(), src, Config{Learner: "rfm"}, Options{Memory: 30 << 20}); err == nil ||

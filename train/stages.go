@@ -2,7 +2,7 @@
 //
 // A training is a list of stages: survey the rows, decide the task, take the default learner for tables of numbers if
 // nothing else was asked for, choose its scaling, learn a metric, settle the pipeline, choose the
-// learner, check that all of it can go on, find principal components, solve, calibrate, divide two classes by a threshold, judge. Fit goes
+// learner, check that all of it can go on, find principal components, solve, calibrate, divide two classes by a threshold, note if all rows get one answer, judge. Fit goes
 // through all of them; the other entry points stop on the way. A learner is one file and one row of
 // a table (learners.go). A model is a function of data, Config and seed: the same bytes for
 // any number of threads and any batch size. Options.Memory decides only whether the learner rfm is the default, which
@@ -37,7 +37,7 @@ type stage func(*fit) error
 // The stages of a training, in order; each entry has a list of them.
 var (
 	ofRows = []stage{(*fit).survey, (*fit).task, (*fit).chooseDefault, (*fit).agree, (*fit).learnMeans, (*fit).learnScale, (*fit).learnMetric, (*fit).settle, (*fit).choose, (*fit).admit,
-		(*fit).reduce, (*fit).solve, (*fit).calibrate, (*fit).divide, (*fit).judge}
+		(*fit).reduce, (*fit).solve, (*fit).calibrate, (*fit).divide, (*fit).oneAnswer, (*fit).judge}
 	ofBags       = append([]stage{(*fit).pool, (*fit).labelled}, ofRows...)
 	features     = []stage{(*fit).survey, (*fit).noMetric, (*fit).classesFor, (*fit).settle, (*fit).reduceApart}
 	prepared     = []stage{(*fit).survey, (*fit).task, (*fit).learnScale, (*fit).learnMetric, (*fit).settle, (*fit).reduceApart, (*fit).choose}

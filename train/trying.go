@@ -21,6 +21,10 @@ type Data struct {
 	Dim           int
 	Sparse        bool    // rows are read as sparse ones
 	Density       float64 // the share of numbers that are not 0
+
+	// Numbers is the number of dimensions that are no categories, and Filled the share of their values that are not 0.
+	Numbers int
+	Filled  float64
 }
 
 // With more than manyClasses classes no learner is tried that solves a problem for each.

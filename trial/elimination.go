@@ -78,7 +78,10 @@ func (r *racing) drop(done []int) (left []int) {
 
 // GapText says how far a run is behind the best of its rung, with the noise.
 func (r *RaceResult) GapText(run Run, best Racer) string {
-	if r.Metric != "rmse" {
+	switch r.Metric {
+	case "log_loss":
+		return fmt.Sprintf("a log loss of %s ± %s on %s rows", twoDigits(run.Gap), twoDigits(run.Noise), units.Count(run.Rows))
+	case "accuracy", "hamming":
 		return fmt.Sprintf("%s ± %s points on %s rows", twoDigits(100*run.Gap), twoDigits(100*run.Noise), units.Count(run.Rows))
 	}
 	loss := best.Loss()

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mercer/dataset"
+	"mercer/learn"
 	"mercer/matrix"
 	"mercer/model"
 )
@@ -93,4 +94,53 @@ func Losses(ctx context.Context, m *model.Model, src dataset.Source) ([]float64,
 		}
 	}
 	return out, nil
+}
+
+// LogLosses returns -ln p of the class of each row of src, in its order. A model without probabilities gets some by Platt's method
+// from its scores of these rows (learn.LogLosses). A class that the model does not know has the loss of an impossible one.
+func LogLosses(ctx context.Context, m *model.Model, src dataset.Source) ([]float64, error) {
+	classes, k := dataset.NewClasses(m.Classes()), m.Outputs()
+	var known []int // rows of known classes
+	var of []int
+	var scores []float32
+	var part matrix.Dense
+	var out []float64
+	p := make([]float64, len(m.Classes()))
+	for b, err := range dataset.Each(ctx, src) {
+		if err != nil {
+			return nil, err
+		}
+		part.Reshape(b.X.Len(), k)
+		if err := m.Learned(&part, b.X); err != nil {
+			return nil, dataset.Locate(err, src, b.First)
+		}
+		for i := range b.X.Len() {
+			loss, c := learn.LogLoss(0), classes.Of(b.Batch, i)
+			if c >= 0 && m.HasProbabilities() {
+				if err := m.Probabilities(p, part.Row(i)); err != nil {
+					return nil, err
+				}
+				loss = learn.LogLoss(p[c])
+			} else if c >= 0 {
+				known, of, scores = append(known, len(out)), append(of, c), append(scores, part.Row(i)...)
+			}
+			out = append(out, loss)
+		}
+	}
+	if known == nil {
+		return out, nil
+	}
+	losses, err := learn.LogLosses(scores, of, len(m.Classes()), nil)
+	if err != nil {
+		return nil, err
+	}
+	for at, i := range known {
+		out[i] = losses[at]
+	}
+	return out, nil
+}
+
+// Unbalanced says that a class of the rows is rare (learn.Unbalanced), so that candidates are judged by log loss.
+func (s *Sample) Unbalanced() bool {
+	return s.Task == "classify" && learn.Unbalanced(s.strata, slices.Max(s.strata)+1)
 }

@@ -73,7 +73,7 @@ type RaceResult struct {
 	// Of says what raced, "" if the caller knows.
 	Of string `json:"of,omitempty"`
 
-	// Metric is the metric of the scores: "accuracy", "rmse", or for multiple labels per row
+	// Metric is the metric of the scores: "accuracy", or "log_loss" if a class is rare, "rmse", or for multiple labels per row
 	// "hamming", the share of wrong ones.
 	Metric string `json:"metric"`
 
@@ -185,8 +185,11 @@ func Race(ctx context.Context, s *Sample, candidates []train.Config, opt RaceOpt
 	}
 	r.result = &RaceResult{Metric: map[string]string{"classify": "accuracy", "multilabel": "hamming"}[s.Task],
 		Held: s.HeldRows(), Folds: s.Folds}
-	if r.result.Metric == "" {
+	switch {
+	case r.result.Metric == "":
 		r.result.Metric = "rmse"
+	case s.Unbalanced() && opt.Try == nil:
+		r.result.Metric = "log_loss"
 	}
 	for i, c := range candidates {
 		c.Task = s.Task
@@ -365,7 +368,7 @@ func (r *racing) attempt(c *Racer, rows int) error {
 			Solve: took.Solve + t.Solve/folds, Collect: took.Collect + t.Collect/folds, Choose: took.Choose + t.Choose/folds}
 	}
 	mean, _ := MeanError(all)
-	if r.sample.Task == "classify" {
+	if r.result.Metric == "accuracy" {
 		mean = 1 - mean
 	} else if r.sample.Task == "regress" {
 		mean = math.Sqrt(mean)
@@ -383,7 +386,11 @@ func (r *racing) train(ctx context.Context, s *Sample, fold, rows int, cfg train
 		return Outcome{}, err
 	}
 	_, d := m.Pipeline().Dims()
-	loss, err := Losses(ctx, m, s.Held(fold))
+	of := Losses
+	if r.result.Metric == "log_loss" {
+		of = LogLosses
+	}
+	loss, err := of(ctx, m, s.Held(fold))
 	return Outcome{loss, TimingOf(rows, d, report), m, report}, err
 }
 

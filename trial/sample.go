@@ -43,6 +43,9 @@ type Sample struct {
 	clusters []int
 }
 
+// Schema is that of the source.
+func (s *Sample) Schema() *dataset.Schema { return s.source.Schema() }
+
 // Fold is one division of the drawn rows, which are numbered from 0 in the order of the source.
 type Fold struct {
 	// Train are the rows to train on, those of the smallest training first; Held those that judge,

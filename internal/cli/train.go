@@ -54,8 +54,9 @@ Without further flags Mercer chooses by the data and says what it chose: whether
 classes or numbers to predict, a scaling of the inputs, and a learner. On a table of numbers that
 is rfm, recursive feature machines: kernels whose distances are learned, so that columns count by
 how much they matter, in the leaves of a tree of the rows. It takes 1,000 to any number of rows
-of at most 256 dimensions that fit into memory; docs/learners.md has all conditions. --leaf,
---members and --features (with --learner rfm) trade accuracy for time and size.
+that fit into memory, and wide rows as far as there is time; where it is not taken, the summary
+says why, and docs/learners.md has all conditions. --leaf, --members and --features (with
+--learner rfm) trade accuracy for time and size.
 
 Elsewhere, with --quick, and where flags ask for something else, Mercer trains on features: of the
 rbf kernel with γ from the median distance of the rows, by orthogonal random features. The

@@ -100,7 +100,7 @@ func raceText(w io.Writer, r *trial.RaceResult) {
 }
 
 func raceScoreText(metric string, v float64) string {
-	if metric == "rmse" {
+	if metric == "rmse" || metric == "log_loss" {
 		return strconv.FormatFloat(v, 'g', 4, 64)
 	}
 	return strconv.FormatFloat(100*v, 'f', 2, 64)

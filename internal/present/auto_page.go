@@ -49,7 +49,7 @@ func exactFrom(e *cost.ExactPrediction) string {
 }
 
 // scoreNames are what a race's candidates are judged by.
-var scoreNames = map[string]string{"accuracy": "accuracy in %", "rmse": "RMSE", "hamming": "wrong labels in %"}
+var scoreNames = map[string]string{"accuracy": "accuracy in %", "rmse": "RMSE", "log_loss": "log loss", "hamming": "wrong labels in %"}
 
 // raceTable has a candidate a row, the best first.
 func raceTable(r *trial.RaceResult) *report.Table {
@@ -107,9 +107,9 @@ func raceFigure(heats []*trial.RaceResult) *report.Figure {
 		if len(cloud.X) > 0 {
 			s.Clouds = append(s.Clouds, cloud)
 		}
-		s.Y = report.Axis{Name: h.Metric, Percent: h.Metric != "rmse"}
-		if h.Metric == "rmse" {
-			s.Y.Name = "RMSE"
+		s.Y = report.Axis{Name: h.Metric, Percent: h.Metric != "rmse" && h.Metric != "log_loss"}
+		if !s.Y.Percent {
+			s.Y.Name = scoreNames[h.Metric]
 		}
 	}
 	if len(s.Clouds) == 0 {

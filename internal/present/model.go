@@ -71,6 +71,7 @@ func modelLines(line lines, m Model) {
 		}
 		line("rows", "one per bag, %s dimensions", units.Count(m.Dim))
 	}
+	missingLine(line, &info.Schema)
 	line("scaling", "%s%s", info.Scale, why("scale"))
 	if means := info.Training.Why["means"]; means != "" {
 		line("means", "mean targets of %s", means)
@@ -95,6 +96,9 @@ func modelLines(line lines, m Model) {
 	}
 	if c := info.Training.Calibration; c != nil {
 		line("proba", "%s", c)
+	}
+	if rows := info.Training.Why["one class"]; rows != "" {
+		line("note", "it predicts the same class for %s; --threshold max-f1 (two classes), --class-weight balanced, or other columns may tell the others apart", rows)
 	}
 	if t := info.Threshold; t != nil {
 		line("threshold", "%s from %s", shortLabel(info.Classes[1], listedName), t)

@@ -43,7 +43,7 @@ func calibrate(c *train.Config, s *dataset.Schema, rows, classes int) {
 		return
 	}
 	c.Calibrate = ""
-	_, rfm := train.Data{Task: "classify", Rows: rows, Classes: classes, Dim: s.Dim}.Default(*c)
+	_, rfm := train.Data{Task: "classify", Rows: rows, Classes: classes, Dim: s.Dim, Numbers: s.Dim}.Default(*c)
 	own := (rfm || c.Learner == "rfm" && rows >= heldRows) && c.ClassWeight == "" || c.Learner == "logistic" || c.Learner == "online" && c.Loss == "logistic"
 	switch {
 	case own || rows > cheapRows || rows < fewestRows:

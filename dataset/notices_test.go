@@ -1,0 +1,63 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A column that was text and becomes many dimensions is told of, and one that looks like numbers but is not.
+func TestNoticesOfWideColumns(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("income,town,street,size,y\n")
+	for i := range 400 {
+		income := fmt.Sprintf("\"%d,%03d.50\"", 1+i%70, i)
+		if i%9 == 3 {
+			income = "n.a."
+		}
+		fmt.Fprintf(&text, "%s,town %d,street %d,%d,%d\n", income, i%51, i%50, i, i%7)
+	}
+	notices := func(opt Options) (all []string) {
+		src, err := OpenBytes(context.Background(), "incomes.csv", []byte(text.String()), opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range src.Notices() {
+			all = append(all, n.Text)
+		}
+		return all
+	}
+	has := func(all []string, part string) bool {
+		return slices.ContainsFunc(all, func(n string) bool { return strings.Contains(n, part) })
+	}
+	all := notices(Options{})
+	for _, want := range []string{`"income" looks like numbers, but "n.a." in line 5 is none: it becomes categories, of which it has `,
+		`na=n.a. counts such cells as missing`, `"town" has 51 different values, each of which becomes a column`} {
+		if !has(all, want) {
+			t.Errorf("no %q in %q", want, all)
+		}
+	}
+	if has(all, `"street"`) || has(all, `"size" looks`) {
+		t.Errorf("%q", all)
+	}
+	if all := notices(Options{Columns: ColumnOptions{NA: "n.a."}}); has(all, `"income"`) {
+		t.Errorf("with n.a. for missing: %q", all)
+	}
+	if all := notices(Options{Columns: ColumnOptions{Categorical: "income,town"}}); has(all, `looks like`) || has(all, `"town"`) {
+		t.Errorf("as asked: %q", all)
+	}
+}
+
+// A text in a column of numbers is an error that says what to do.
+func TestTextAmongNumbersSaysWhatToDo(t *testing.T) {
+	src, err := OpenBytes(context.Background(), "x.csv", []byte("size,y\n1,2\n2,3\ntall,3\n4,5\n"), Options{})
+	if err == nil {
+		_, err = Survey(context.Background(), src, SurveyOptions{})
+	}
+	if err == nil || !strings.Contains(err.Error(), `x.csv:4: column "size": "tall" is not a number (na=tall counts such cells as missing, `+
+		`categorical=size takes the column as text)`) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,131 @@
+package train
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"mercer/dataset"
+	"mercer/internal/units"
+)
+
+// The default, if nothing is asked for that it does not have, is rfm for tables with enough rows to hold some out. Rows are
+// wide above wideRows dimensions. Then time grows with their size, which mostNumbers and widestRows bound: a training takes
+// about ten minutes of one core at either. Wide rows of mostly zeros are pictures, texts or counts, for which features of
+// the rbf kernel do better in less time; the zeros of categories do not count for that.
+const (
+	fewestRows   = 1000
+	wideRows     = 256
+	widestRows   = 10_000
+	mostNumbers  = 100_000_000
+	mostOutputs  = 100
+	densestShare = 0.5 // of numbers that are not 0, below which rows are mostly zeros
+	sparseRows   = 100 // dimensions up to which rows that are read as sparse ones are a table all the same
+)
+
+// withoutKernel returns c without a kernel and the parameters of one.
+func (c Config) withoutKernel() Config {
+	c.Kernel, c.Degree, c.Coef0, c.Nu, c.Homogeneity = "", 0, 0, 0, 0
+	return c
+}
+
+// open says whether the configuration leaves kernel, map and learner to the data.
+func (c Config) open() bool {
+	if c.Quick || c.Learner != "" && strings.ToLower(c.Learner) != "auto" || c.Bag != nil {
+		return false
+	}
+	switch strings.ToLower(c.Task) {
+	case "", "auto", "classify", "regress":
+	default:
+		return false
+	}
+	if c.Kernel == "" {
+		c = c.withoutKernel()
+	}
+	allowed := Config{Task: c.Task, Scale: c.Scale, Learner: c.Learner, Seed: c.Seed, ClassWeight: c.ClassWeight,
+		Calibrate: c.Calibrate, CalibrateFolds: c.CalibrateFolds, Threshold: c.Threshold, Gamma: c.Gamma}
+	return (c.Gamma == "" || c.Gamma == "median") && reflect.DeepEqual(c, allowed)
+}
+
+// Default returns c with the learner that is the default for such data, where c leaves kernel, map and learner
+// to them and they are a table; ok is false otherwise.
+func (d Data) Default(c Config) (with Config, ok bool) {
+	if !c.open() || d.Task != "classify" && d.Task != "regress" || d.noTable() != "" {
+		return c, false
+	}
+	c.Learner, c.Gamma = rfmLearner.name, ""
+	return c.withoutKernel(), true
+}
+
+// noTable says why the learner of tables is not the default for such data, as a clause that follows its name; "" if it is.
+func (d Data) noTable() string {
+	switch {
+	case d.Rows < fewestRows:
+		return fmt.Sprintf("which wants %s rows to choose by", units.Count(fewestRows))
+	case d.Classes > mostOutputs:
+		return fmt.Sprintf("which is for up to %d outputs", mostOutputs)
+	case d.Sparse && d.Density < densestShare && d.Dim > sparseRows:
+		return "as rows of so many zeros are texts or counts rather than tables"
+	case d.Dim <= wideRows:
+		return ""
+	case !d.Sparse && d.Numbers > wideRows && d.Filled < densestShare:
+		return "as wide rows of so many zeros are pictures, texts or counts rather than tables"
+	case d.Dim > widestRows:
+		return fmt.Sprintf("as more than %s dimensions take it long", units.Count(widestRows))
+	case d.Rows > mostNumbers/d.Dim:
+		return fmt.Sprintf("as %s rows of %s dimensions take it long", units.Count(d.Rows), units.Count(d.Dim))
+	}
+	return ""
+}
+
+// dataOf is what the choice of a learner depends on.
+func (f *fit) dataOf(s *dataset.Summary) Data {
+	d := Data{Task: f.info.Task, Rows: s.Rows, Classes: f.info.Outputs, Dim: s.Dim, Sparse: s.Sparse, Density: s.Density()}
+	d.Numbers, d.Filled = f.info.Schema.Numbers(s)
+	return d
+}
+
+// meansNeeded says that rows are a table if categories have mean targets in place of dimensions of their own, and otherwise too
+// wide or too sparse for one.
+func (f *fit) meansNeeded() bool {
+	d := f.dataOf(f.sum)
+	narrow := d
+	narrow.Dim, narrow.Sparse = f.info.Schema.MeanDim(f.info.Outputs), false
+	return d.noTable() != "" && narrow.Dim < d.Dim && narrow.noTable() == "" && f.info.Outputs <= mostMeanOutputs
+}
+
+// chooseDefault takes the learner rfm where nothing else was asked for and the rows suit it, and says otherwise why not.
+func (f *fit) chooseDefault() error {
+	if f.bag != nil || f.stats != nil || f.opt.Unlabelled != nil || f.opt.Keep != nil {
+		return nil
+	}
+	s := f.sum
+	d := f.dataOf(s)
+	if f.meansNeeded() {
+		with := *s // learnMeans will take means
+		with.Dim = f.info.Schema.MeanDim(f.info.Outputs)
+		s = &with
+		d.Dim, d.Sparse = with.Dim, false
+	}
+	c, ok := d.Default(f.asked)
+	if !ok {
+		if f.asked.open() && (f.info.Task == "classify" || f.info.Task == "regress") {
+			f.lacking = fmt.Sprintf("; not %s, %s: ask for it to have it all the same", rfmLearner.name, d.noTable())
+		}
+		return nil
+	}
+	c, err := c.withDefaults()
+	if err != nil {
+		return err
+	}
+	old := f.cfg
+	f.cfg = c
+	if bytes, _ := f.rfmMemory(s); f.opt.Memory > 0 && bytes > float64(f.opt.Memory) {
+		f.cfg = old
+		f.lacking = fmt.Sprintf("; %s would hold %s, of %s allowed: more memory allows it", rfmLearner.name, units.Bytes(bytes),
+			units.Bytes(float64(f.opt.Memory)))
+		return nil
+	}
+	f.info.Training.Why["learner"] = "for a table"
+	return nil
+}
