@@ -133,7 +133,7 @@ func TestThePlanOfManyRowsIsThatOfTheirTraining(t *testing.T) {
 		plan.Bytes < 24*4096*4096 || plan.Bytes > 30*4096*4096 {
 		t.Errorf("%+v", plan)
 	}
-	if plan.Config.Map != "orf" || plan.Config.Scale != "none" {
+	if plan.Config.Map != "qmc" || plan.Config.Scale != "none" {
 		t.Errorf("map %q, scaling %q", plan.Config.Map, plan.Config.Scale)
 	}
 

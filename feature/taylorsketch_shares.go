@@ -66,7 +66,7 @@ type taylorCosts struct{ v, m, rest []float64 }
 
 // newTaylorCosts leaves out Σu_i²v_i² of the sketches' variance, which is the smaller part of it.
 func newTaylorCosts(pairs []taylorPair) taylorCosts {
-	series, _ := kernel.Kernel{Name: "exp", Gamma: 1}.Series(mostTerms)
+	series, _ := kernel.Kernel{Name: kernel.Exp.Name(), Gamma: 1}.Series(mostTerms)
 	count := len(series.Powers)
 	c := taylorCosts{make([]float64, count), make([]float64, count), make([]float64, count)}
 	for _, p := range pairs {
