@@ -109,7 +109,7 @@ func TestARFFErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{arffHeader + "1,red,2,no,{5}\n", "f.csv:9: row weights in braces are not read; put them into a column and name it with weight"},
 		{arffHeader + "{0 1}, {5}\n", "f.csv:9: row weights in braces are not read; put them into a column and name it with weight"},
 		{arffHeader + "{0 1} x\n", `f.csv:9: "x" follows the closing brace`},
-		{arffHeader + "x,red,2,no\n", `f.csv:9: column "age": "x" is not a number`},
+		{arffHeader + "x,red,2,no\n", `f.csv:9: column "age": "x" is not a number (na=x counts such cells as missing, categorical=age takes the column as text)`},
 		{arffHeader + "1,pink,2,no\n", `f.csv:9: column "the colour": "pink" is not among the declared values`},
 		{arffHeader + "1,'red,2,no\n", `f.csv:9: column "the colour": a quote opens the cell and nothing closes it`},
 		{arffHeader + "1,'red' x,2,no\n", `f.csv:9: column "the colour": text follows the closing quote of the cell; ` +

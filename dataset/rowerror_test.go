@@ -19,7 +19,7 @@ func TestErrorsTellTheirPlace(t *testing.T) {
 		text       string
 	}{
 		{"cell of a table", table, Options{}, RowError{Source: "f", Row: 2, Line: 5, Column: "age", Dim: 0, Value: "x"},
-			`f:5: column "age": "x" is not a number`},
+			`f:5: column "age": "x" is not a number (na=x counts such cells as missing, categorical=age takes the column as text)`},
 		{"without a header", "1,2,0\n3,4,1\n5,z,0\n", Options{},
 			RowError{Source: "f", Row: 2, Line: 3, Column: "1", Dim: 1, Value: "z"}, `f:3: column 1: "z" is not a number`},
 		{"label", "1,2,0\n3,4,1\n5,6,inf\n", Options{},
@@ -40,7 +40,7 @@ func TestErrorsTellTheirPlace(t *testing.T) {
 			RowError{Source: "f", Row: 1, Line: 3, Column: "7", Dim: 6, Value: "x"}, `f:3: index 7: "x" is not a number`},
 		{"row of LIBSVM text", "1 1:1\n1 2:1 2:1\n", Options{}, RowError{Source: "f", Row: 1, Line: 2, Dim: -1}, "f:2: index 2 comes twice"},
 		{"ARFF", arffHeader + "1,red,2,no\n1,red,x,no\n", Options{},
-			RowError{Source: "f", Row: 1, Line: 10, Column: "size", Dim: 4, Value: "x"}, `f:10: column "size": "x" is not a number`},
+			RowError{Source: "f", Row: 1, Line: 10, Column: "size", Dim: 4, Value: "x"}, `f:10: column "size": "x" is not a number (na=x counts such cells as missing, categorical=size takes the column as text)`},
 		{"header of ARFF", "@relation r\n@attribute a\n@data\n1\n", Options{},
 			RowError{Source: "f", Row: -1, Line: 2, Dim: -1},
 			`f:2: attribute "a" has type ""; known are numeric, real, integer, string and {values}`},
