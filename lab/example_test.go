@@ -69,7 +69,7 @@ func ExampleEvaluate() {
 	// Output:
 	// 1000 rows, accuracy 0.67, macro F1 0.67
 	// inner   recall 0.74, AUC 0.95, taken for inner 74% middle 26% outer 0%
-	// middle  recall 0.53, AUC 0.80, taken for inner 23% middle 53% outer 23%
+	// middle  recall 0.53, AUC 0.80, taken for inner 24% middle 53% outer 23%
 	// outer   recall 0.74, AUC 0.95, taken for inner 0% middle 26% outer 74%
 	// ROC curve of inner from (0, 0) to (1, 1)
 	// balanced accuracy: 0.67
