@@ -132,7 +132,7 @@ func TestGraphsPredictRawColumns(t *testing.T) {
 		{"chain", 3, false, `--map {"map":"chain","steps":[{"map":"countsketch","features":5},{"map":"rff","features":40}]} --learner ridge`, false},
 		{"sum", 3, false, `--map {"map":"sum","weights":[1,2],"steps":[{"map":"nystrom","features":20},{"map":"rff","features":40}]} --learner svm`, false},
 	}
-	for _, c := range need.Few(t, cases, 5, "every coding, map and learner in ONNX, by Python and Node") {
+	for _, c := range need.Few(t, cases, 3, "every coding, map and learner in ONNX, by Python and Node") {
 		table := func(n int) string {
 			switch {
 			case c.messy:

@@ -82,7 +82,7 @@ func TestDatabasesPredictRawColumns(t *testing.T) {
 		{"chain", 3, false, `--map {"map":"chain","steps":[{"map":"rff","features":12},{"map":"rff","features":40}]} --learner ridge`, false},
 		{"sum", 3, false, `--map {"map":"sum","weights":[1,2],"steps":[{"map":"nystrom","features":20},{"map":"rff","features":40}]} --learner svm`, false},
 	}
-	for _, c := range need.Few(t, cases, 5, "every coding, map and learner in SQL") {
+	for _, c := range need.Few(t, cases, 3, "every coding, map and learner in SQL") {
 		data := func(n int) string {
 			switch {
 			case c.messy:

@@ -103,7 +103,7 @@ func TestExportedModelsPredictInNumPy(t *testing.T) {
 		{"components of columns", 0, "--kernel linear --components 3 --learner ridge --missing mean"},
 		{"metric", 3, "--learner kernel-ridge --kernel rbf --metric full --missing mean"},
 	}
-	for _, c := range need.Few(t, cases, 7, "every kernel, map and coding by the reader in NumPy") {
+	for _, c := range need.Few(t, cases, 4, "every kernel, map and coding by the reader in NumPy") {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			data, more := write(t, dir, "a.csv", exportTable(700, c.classes, true)), write(t, dir, "b.csv", exportTable(1200, c.classes, true))
