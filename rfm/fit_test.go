@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"mercer/internal/need"
 	"mercer/internal/random"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -145,9 +146,7 @@ func TestLeavesLearnWhatMattersThere(t *testing.T) {
 // Machines for all rows have a large share where what matters is the same everywhere, and a small one or none where it
 // changes; the mean is better than the leaves alone where it is smooth.
 func TestShareOfTheWholeIsDecidedByHeldOutRows(t *testing.T) {
-	if testing.Short() {
-		t.Skip("seconds")
-	}
+	need.Long(t, "the share of the machines of all rows is that of the best held-out error")
 	smooth := func(n int, seed uint64) (*matrix.Dense, []float64) {
 		x, y := matrix.NewDense(n, 4), make([]float64, n)
 		r := random.New(seed, "rfm.smooth")

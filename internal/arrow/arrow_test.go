@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"mercer/internal/need"
 )
 
 // open begins to read a file or a stream.
@@ -152,9 +154,7 @@ func cost(data []byte) uint64 {
 
 // Any damaged byte, or an early end, is found or harmless, and costs little.
 func TestDamagedFilesCostLittle(t *testing.T) {
-	if testing.Short() {
-		t.Skip("seconds")
-	}
+	need.Long(t, "a file with any one byte changed costs little memory and time")
 	for _, name := range []string{"plain.arrow", "plain.arrows", "coded.arrow", "coded.arrows"} {
 		data := file(t, name)
 		for i := range data {

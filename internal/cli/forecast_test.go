@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"mercer/internal/need"
 )
 
 // measurePeak is the variable of the environment that makes this test binary the program, which takes every
@@ -55,6 +57,7 @@ func checkPeak(t *testing.T, forecast, squares, peak float64) {
 }
 
 func TestForecastsTellTheMemory(t *testing.T) {
+	need.Long(t, "the peak memory of tune, compare and curve is what they said")
 	if runtime.GOOS != "linux" || raceDetector || testing.Short() {
 		t.Skip("peak memory is known on Linux, and takes long trainings")
 	}

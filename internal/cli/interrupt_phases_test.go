@@ -47,7 +47,7 @@ func TestSignalsInEveryPhase(t *testing.T) {
 		"tune DATA -o OUT --gamma 0.1,1 --features 256 --learner ridge " + numbers,
 		"index DATA -o OUT --features 1024 " + classes,
 		"transform DATA -o OUT.npy --features 1024 " + classes,
-	}, 3, "a signal in every phase of every learner, of tune, index and transform") {
+	}, 2, "a signal in every phase of every learner, of tune, index and transform") {
 		run := func(stage string) (stages []string, said string, hit bool, left []string, err error) {
 			out := t.TempDir()
 			words := strings.Fields(args)

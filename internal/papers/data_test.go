@@ -120,6 +120,7 @@ func TestDrawAndPart(t *testing.T) {
 // On the data themselves, one quick run: ISOLET's distances, where a projection of 100 rows is
 // within what ten of 200 rows gave.
 func TestISOLETTable(t *testing.T) {
+	need.Long(t, "the table on ISOLET has the errors that the page says")
 	dir := need.Data(t, "")
 	if testing.Short() {
 		t.Skip("reads ISOLET")
@@ -149,6 +150,7 @@ func TestISOLETTable(t *testing.T) {
 // finite and not negative, and only what lacks data says so. Tables that take longer even so (S14-4.6, LS18-1,
 // LS19-4.2, LS19-3.6, LS19-4.4 and the like) are left to mercer reproduce --quick.
 func TestQuickTables(t *testing.T) {
+	need.Long(t, "every table of the papers runs in its quick form")
 	dir := need.Data(t, "")
 	if testing.Short() {
 		t.Skip("reads the data sets")
