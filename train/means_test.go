@@ -75,9 +75,7 @@ func squared(t *testing.T, src dataset.Source, test func(dataset.Options) datase
 
 // Numbers of shops say nothing by their order: their mean targets do, are found, and lower the error of new rows.
 func TestMeansOfNumbersThatAreNames(t *testing.T) {
-	if testing.Short() {
-		t.Skip("seconds")
-	}
+	need.Long(t, "numbers that are names are coded by target means, which lower the error of new rows")
 	src, test := shops(t, 2000, 2, 1, false)(dataset.Options{}), shops(t, 2000, 2, 2, false)
 	without, _ := squared(t, src, test, Config{TargetMeans: "none"})
 	with, means := squared(t, src, test, Config{})
