@@ -168,8 +168,12 @@ func TestEveryCellIsExportedOrRefused(t *testing.T) {
 			}
 		}
 		if c.outcome["onnx"] == "" {
-			checks = append(checks, onnxCheck{Name: c.row + "/" + c.learner, Model: filepath.Join(dir, name+".onnx"),
-				Data: filepath.Join(dir, c.data), Told: filepath.Join(dir, name+".told")})
+			check := onnxCheck{Name: c.row + "/" + c.learner, Model: filepath.Join(dir, name+".onnx"),
+				Data: filepath.Join(dir, c.data), Told: filepath.Join(dir, name+".told")}
+			if c.row == feature.Words {
+				check.Ties = 0.05 // in float32 a row may be as near to two words, which mercer tells apart in float64
+			}
+			checks = append(checks, check)
 		}
 	}
 	const path, from, to = "../../docs/export.md", "<!-- cells: go test ./internal/cli -run EveryCell -update -->\n", "<!-- end of cells -->\n"

@@ -20,10 +20,11 @@ import (
 
 // onnxCheck is an exported model with data, and what mercer predict says of them.
 type onnxCheck struct {
-	Name  string `json:"name"`
-	Model string `json:"model"`
-	Data  string `json:"data"`
-	Told  string `json:"told"`
+	Name  string  `json:"name"`
+	Model string  `json:"model"`
+	Data  string  `json:"data"`
+	Told  string  `json:"told"`
+	Ties  float64 `json:"ties,omitempty"` // the share of rows that may be near two words
 
 	Failed string `json:"failed"` // of the result
 }
