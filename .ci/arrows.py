@@ -4,9 +4,7 @@
 """
 import datetime
 import decimal
-import json
 import subprocess
-import sys
 import uuid
 
 import numpy as np
@@ -14,10 +12,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.feather as feather
 
-mercer, folder = sys.argv[1], sys.argv[2]
+from tables import convert, folder, hole, lines, same_lines
+
 n = 3000
 rng = np.random.default_rng(1)
-hole = lambda values, every: [None if i % every == 3 else v for i, v in enumerate(values)]
 day = datetime.datetime(1969, 12, 31, 23, 59, 59)
 words = ["Bonn", 'a "b", c', "two\nlines", "ünï", "", "a text of more than twelve bytes"]
 columns = {
@@ -52,42 +50,6 @@ for bits in 8, 16, 32, 64:
         columns["u%d" % bits] = pa.array([2 ** bits - 1 - i % 200 for i in range(n)], pa.from_numpy_dtype("uint%d" % bits))
 table = pa.table(columns)
 
-
-def same(want, got):
-    assert want.column_names == list(got), list(got)
-    for name in want.column_names:
-        values = want[name].to_pylist()
-        assert len(values) == len(got[name]), name
-        for i, (a, b) in enumerate(zip(values, got[name])):
-            if isinstance(a, datetime.time):
-                b = datetime.time.fromisoformat(b)
-            elif isinstance(a, (datetime.datetime, datetime.date)):
-                a, b = pd.Timestamp(a), pd.Timestamp(b)
-                a, b = (t.tz_convert("UTC").tz_localize(None) if t.tz else t for t in (a, b))
-            elif isinstance(a, decimal.Decimal):
-                a = float(a)
-            elif isinstance(a, bool):
-                a = str(a).lower()
-            elif isinstance(a, uuid.UUID):
-                a = str(a)
-            elif isinstance(a, bytes):
-                a = a.decode()
-            elif name in ("f16", "f32") and a is not None:
-                a, b = np.float32(a), np.float32(b)
-            assert a == b or a in (None, "") and b in (None, ""), (name, i, a, b)
-
-
-def convert(path, out, stdin=None, code=0):
-    r = subprocess.run([mercer, "convert", path, out], stdin=stdin, capture_output=True, text=True)
-    assert r.returncode == code, (path, r.stderr)
-    return r.stderr
-
-
-def lines(path):
-    rows = [json.loads(line) for line in open(path)]
-    return {name: [r[name] for r in rows] for name in rows[0]}
-
-
 files = 0
 out = f"{folder}/a.jsonl"
 for compression in [None, "lz4", "zstd"]:
@@ -97,7 +59,7 @@ for compression in [None, "lz4", "zstd"]:
             with pa.OSFile(path, "wb") as sink, new(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression=compression, unify_dictionaries=True)) as w:
                 w.write_table(table, max_chunksize=rows)
             convert(path, out)
-            same(table, lines(out))
+            same_lines(table, out)
             with open(path, "rb") as f:
                 convert("-", f"{folder}/b.jsonl", stdin=subprocess.Popen(["cat"], stdin=f, stdout=subprocess.PIPE).stdout)
             assert open(out).read() == open(f"{folder}/b.jsonl").read()
@@ -107,7 +69,7 @@ for compression in [None, "lz4", "zstd"]:
             files += 3
 feather.write_feather(table.drop(["view"]), f"{folder}/a.feather")  # compressed by LZ4
 convert(f"{folder}/a.feather", out)
-same(table.drop(["view"]), lines(out))
+same_lines(table.drop(["view"]), out)
 
 # Dictionaries that grow and that are replaced between the batches of a stream.
 for deltas in True, False:

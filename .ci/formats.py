@@ -7,7 +7,6 @@ import decimal
 import json
 import sqlite3
 import subprocess
-import sys
 import uuid
 
 import duckdb
@@ -16,10 +15,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-mercer, folder = sys.argv[1], sys.argv[2]
+from tables import convert, folder, hole, lines, mercer, same, same_lines
+
 n = 5000
 rng = np.random.default_rng(1)
-hole = lambda values, every: [None if i % every == 3 else v for i, v in enumerate(values)]
 table = pa.table({
     "i8": pa.array(hole([i % 100 - 50 for i in range(n)], 7), pa.int8()),
     "u16": pa.array([i % 60000 for i in range(n)], pa.uint16()),
@@ -53,39 +52,6 @@ table = pa.table({
     "sorted": pa.array([f"/a/long/path/that/repeats/{i:06d}" for i in range(n)]),
 })
 
-
-def same(want, got):
-    for name in want.column_names:
-        for i, (a, b) in enumerate(zip(want[name].to_pylist(), got[name])):
-            if isinstance(a, datetime.time):
-                a, b = a, b if isinstance(b, datetime.time) else datetime.time.fromisoformat(b)
-            elif isinstance(a, (datetime.datetime, datetime.date)):
-                a, b = pd.Timestamp(a), pd.Timestamp(b)
-                a, b = a.tz_localize(None), b.tz_localize(None)
-            elif isinstance(a, bytes):
-                a, b = a.decode(), b or ""
-            elif isinstance(a, uuid.UUID):
-                a, b = str(a), str(b)
-            elif isinstance(a, decimal.Decimal):
-                a = float(a)
-            elif isinstance(a, bool):
-                a = str(a).lower()
-            elif name in ("f16", "f32") and a is not None:
-                a, b = np.float32(a), np.float32(b)  # as many digits as tell float32 apart
-            assert a == b or a in (None, "") and b in (None, ""), (name, i, a, b)
-
-
-def convert(*args, code=0):
-    r = subprocess.run([mercer, "convert", *args], capture_output=True, text=True)
-    assert r.returncode == code, (args, r.stderr)
-    return r.stderr
-
-
-def lines(path):
-    rows = [json.loads(line) for line in open(path)]
-    return {name: [r[name] for r in rows] for name in rows[0]}
-
-
 files = 0
 plain = {"use_dictionary": False}
 deltas = {"i8": "DELTA_BINARY_PACKED", "i16": "DELTA_BINARY_PACKED", "i32": "DELTA_BINARY_PACKED", "u32": "DELTA_BINARY_PACKED", "u64": "DELTA_BINARY_PACKED",
@@ -101,11 +67,11 @@ for compression in ["none", "snappy", "gzip", "brotli", "zstd", "lz4"]:
         rows = table.drop(["ns"]) if "version" in options else table
         pq.write_table(rows, path, compression=compression, **options)
         convert(path, out)
-        same(rows, lines(out))
+        same_lines(rows, out)
         files += 1
 pq.write_table(table.select(["ns", "i8"]), f"{folder}/a.parquet", use_deprecated_int96_timestamps=True)
 convert(f"{folder}/a.parquet", f"{folder}/a.jsonl")
-same(table.select(["ns", "i8"]), lines(f"{folder}/a.jsonl"))
+same_lines(table.select(["ns", "i8"]), f"{folder}/a.jsonl")
 
 # Files of DuckDB, which also reads what is written.
 db = duckdb.connect()
@@ -115,7 +81,7 @@ for compression in ["uncompressed", "snappy", "gzip", "zstd", "brotli", "lz4", "
     for options in ["", ", row_group_size 2048", ", parquet_version v2", ", parquet_version v2, row_group_size 2048"]:
         db.sql(f"copy rows to '{folder}/d.parquet' (format parquet, compression {compression}{options})")
         convert(f"{folder}/d.parquet", f"{folder}/d.jsonl")
-        same(table.select(kept.split(", ")), lines(f"{folder}/d.jsonl"))
+        same_lines(table.select(kept.split(", ")), f"{folder}/d.jsonl")
         files += 1
 
 pq.write_table(table, f"{folder}/a.parquet", compression="lz4")

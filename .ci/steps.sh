@@ -1,63 +1,66 @@
-# Steps of a run: what is run, how long it took, and at the end what failed. Sourced by run and explore.
+# Steps of a run: what is run, how long it took, and at the end what failed. Sourced by run.
 
 logs=$(mktemp -d)
-names=() seconds=() failed= command_of_failed= log_of_failed=
-declare -A began waits
+names=() failed=
+declare -A began
 
 # step NAME COMMAND...: runs a command or a function, shows what it prints, and ends the run if it fails.
 step() {
-	local name=$1 from=$SECONDS log rc
-	shift
-	log=$logs/${#names[@]}
-	printf '\n== %s (after %d s)\n' "$name" "$SECONDS"
-	set +e
-	(set -e; "$@") </dev/null 2>&1 | tee "$log"
-	rc=${PIPESTATUS[0]}
+	printf '\n== %s (after %d s)\n' "$1" "$SECONDS"
+	set +e # "or true" would take the -e from what is run
+	timed "$@" 2>&1 | tee "$logs/$1"
 	set -e
-	names+=("$name") seconds+=($((SECONDS - from)))
-	[ "$rc" = 0 ] || fail "$name" "$log" "$@"
+	account "$1" "${*:2}"
 }
 
-# start NAME COMMAND...: begins a command that waits for the network, beside what follows. await NAME waits for its end.
+# start NAME COMMAND...: begins a command beside what follows. await NAME waits for its end and shows what it printed.
 start() {
-	local name=$1
-	shift
-	(set -e; "$@") </dev/null >"$logs/$name" 2>&1 &
-	waits[$name]=$! began[$name]="$*"
+	began[$1]=${*:2}
+	timed "$@" >"$logs/$1" 2>&1 &
 }
 
 await() {
-	local from=$SECONDS rc
 	printf '\n== waiting for: %s (after %d s)\n' "$1" "$SECONDS"
-	set +e
-	wait "${waits[$1]}"
-	rc=$?
-	set -e
-	tail -n 5 "$logs/$1"
-	names+=("waiting for: $1") seconds+=($((SECONDS - from)))
-	# shellcheck disable=SC2086
-	[ "$rc" = 0 ] || fail "$1" "$logs/$1" ${began[$1]}
+	until [ -e "$logs/$1.done" ]; do sleep 0.2; done
+	tail -n 20 "$logs/$1"
+	account "$1" "${began[$1]}"
 }
 
-fail() {
-	failed=$1 log_of_failed=$2
-	shift 2
-	command_of_failed=$*
-	exit 1
+# timed NAME COMMAND...: runs a command, and notes its exit code, its seconds, and those of the processor.
+timed() (
+	local from=$SECONDS rc
+	set +e
+	(set -e; "${@:2}") </dev/null
+	rc=$?
+	times >"$logs/$1.times"
+	awk -v rc=$rc -v s=$((SECONDS - from)) 'NR == 2 { split($1 "m" $2, t, /[ms]+/); print rc, s, int(t[1] * 60 + t[2] + t[3] * 60 + t[4]) }' \
+		"$logs/$1.times" >"$logs/$1.end"
+	mv "$logs/$1.end" "$logs/$1.done"
+)
+
+# account NAME COMMAND: ends the run if a command that has ended failed.
+account() {
+	local rc
+	names+=("$1")
+	read -r rc _ <"$logs/$1.done"
+	[ "$rc" = 0 ] || { failed=$1 command_of_failed=$2; exit 1; }
 }
 
 # finish prints each step's seconds, and as the last thing what failed.
 finish() {
-	local rc=$? i
+	local rc=$? name seconds processor
 	trap - EXIT
 	# shellcheck disable=SC2046
 	kill $(jobs -p) 2>/dev/null || true
-	printf '\n'
-	for i in "${!names[@]}"; do printf '%5d s  %s\n' "${seconds[i]}" "${names[i]}"; done
-	printf '%5d s  in all\n' "$SECONDS"
+	printf '\nseconds  of them by a processor\n'
+	for name in "${names[@]}"; do
+		read -r _ seconds processor <"$logs/$name.done"
+		printf '%7d %7d  %s\n' "$seconds" "$processor" "$name"
+	done
+	printf '%7d          in all\n' "$SECONDS"
 	if [ -n "$failed" ]; then
 		printf '\nFAILED: %s\n  command: %s\n  the last lines of what it printed:\n' "$failed" "$command_of_failed"
-		tail -n 40 "$log_of_failed"
+		tail -n 40 "$logs/$failed"
 	fi
 	rm -rf "$logs"
 	exit "$rc"
