@@ -127,7 +127,7 @@ func TestSingleRowsHaveTheBitsOfABatch(t *testing.T) {
 			x = append(x, []float64{s.Normal(), s.Normal(), s.Normal()})
 			labels = append(labels, fmt.Sprint("c", i%classes))
 		}
-		m := trained(t, Labelled(x, labels), Config{Config: train.Config{Learner: "ridge", Features: 2300}})
+		m := trained(t, Labelled(x, labels), Config{Config: train.Config{Learner: "ridge", Lambda: 1, Features: 2300}})
 		all, err := Predict(context.Background(), m, Rows(x, nil))
 		if err != nil {
 			t.Fatal(err)

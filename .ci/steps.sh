@@ -1,11 +1,16 @@
 # Steps of a run: what is run, how long it took, and at the end what failed. Sourced by run.
+#
+#   step NAME COMMAND...    runs a command or a function, shows what it prints, and ends the run if it fails
+#   start NAME COMMAND...   begins one beside the steps that follow
+#   later NAME COMMAND...   puts one into a queue, which "start_queue" works off beside the steps that follow
+#   await NAME...           waits for what was started or queued, and shows the end of what it printed
 
 logs=$(mktemp -d)
-names=() failed=
+names=() queue=() failed=
 declare -A began
 
-# step NAME COMMAND...: runs a command or a function, shows what it prints, and ends the run if it fails.
 step() {
+	nothing_failed
 	printf '\n== %s (after %d s)\n' "$1" "$SECONDS"
 	set +e # "or true" would take the -e from what is run
 	timed "$@" 2>&1 | tee "$logs/$1"
@@ -13,17 +18,44 @@ step() {
 	account "$1" "${*:2}"
 }
 
-# start NAME COMMAND...: begins a command beside what follows. await NAME waits for its end and shows what it printed.
 start() {
 	began[$1]=${*:2}
 	timed "$@" >"$logs/$1" 2>&1 &
 }
 
+later() {
+	began[$1]=${*:2}
+	queue+=("$(printf '%q ' "$@")")
+}
+
+start_queue() {
+	for line in "${queue[@]}"; do
+		eval "set -- $line"
+		timed "$@" >"$logs/$1" 2>&1
+		grep -q '^0 ' "$logs/$1.done" || break
+	done &
+}
+
 await() {
-	printf '\n== waiting for: %s (after %d s)\n' "$1" "$SECONDS"
-	until [ -e "$logs/$1.done" ]; do sleep 0.2; done
-	tail -n 20 "$logs/$1"
-	account "$1" "${began[$1]}"
+	local name
+	for name in "$@"; do
+		printf '\n== waiting for: %s (after %d s)\n' "$name" "$SECONDS"
+		until [ -e "$logs/$name.done" ]; do
+			nothing_failed
+			sleep 0.2
+		done
+		tail -n 20 "$logs/$name"
+		account "$name" "${began[$name]}"
+	done
+}
+
+# nothing_failed ends the run if one has failed that runs beside.
+nothing_failed() {
+	local name
+	for name in "${!began[@]}"; do
+		grep -qs '^[1-9]' "$logs/$name.done" && account "$name" "${began[$name]}"
+	done
+	true
 }
 
 # timed NAME COMMAND...: runs a command, and notes its exit code, its seconds, and those of the processor.

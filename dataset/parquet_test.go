@@ -205,7 +205,7 @@ func TestDamagedParquetCostsLittle(t *testing.T) {
 	whole := file.Bytes()
 	const most = 64 << 20
 	for at := range whole {
-		for _, v := range []byte{0, 1, 0x7f, 0x80, 0xff, whole[at] ^ 0x10, whole[at] + 1} {
+		for _, v := range []byte{0, 0x7f, 0xff, whole[at] ^ 0x10} {
 			bad := bytes.Clone(whole)
 			bad[at] = v
 			if cost := costOf(bad); cost > most {

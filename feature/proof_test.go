@@ -61,7 +61,7 @@ func proofPairs(d int, scale float64) *matrix.Dense {
 }
 
 func TestEveryMapIsUnbiasedAndVariesAsItShould(t *testing.T) {
-	seeds := 600
+	seeds := 250
 	if testing.Short() {
 		seeds = 60
 	}

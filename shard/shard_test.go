@@ -129,7 +129,7 @@ func TestModelDoesNotDependOnShards(t *testing.T) {
 		{"lasso", false, train.Config{Features: 64, Learner: "lasso"}},
 		{"components", true, train.Config{Features: 64, Components: 20, Map: "nystrom"}},
 	} {
-		path := table(t, dir, c.name+".csv", 3000, c.classes)
+		path := table(t, dir, c.name+".csv", 1000, c.classes)
 		var want []byte
 		shards := []int{1, 3, 7, 16}
 		if c.cfg.Features == 64 && c.name != "classes" {
@@ -138,7 +138,7 @@ func TestModelDoesNotDependOnShards(t *testing.T) {
 			shards = []int{7}
 		}
 		for i, n := range shards {
-			p, err := NewPlan(ctx, path, dataset.Options{}, c.cfg, n, 5000)
+			p, err := NewPlan(ctx, path, dataset.Options{}, c.cfg, n, 1700)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -159,14 +159,14 @@ func TestPassesDoNotDependOnShards(t *testing.T) {
 		t.Skip("seconds")
 	}
 	ctx := context.Background()
-	path := table(t, t.TempDir(), "t.csv", 1000, true)
+	path := table(t, t.TempDir(), "t.csv", 300, true)
 	for _, cfg := range []train.Config{
 		{Features: 16, Learner: "svm", C: 1, Tolerance: 0.1, Gamma: "0.3"},
 		{Features: 16, Learner: "logistic", C: 0.1, Tolerance: 0.1, ClassWeight: "balanced", Gamma: "0.3"},
 	} {
 		var want []byte
 		for i, n := range []int{1, 4} {
-			p, err := NewPlan(ctx, path, dataset.Options{}, cfg, n, 5000)
+			p, err := NewPlan(ctx, path, dataset.Options{}, cfg, n, 1500)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,7 +187,7 @@ func TestPassesFindTheOptimum(t *testing.T) {
 		t.Skip("seconds")
 	}
 	ctx := context.Background()
-	path := table(t, t.TempDir(), "t.csv", 4000, true)
+	path := table(t, t.TempDir(), "t.csv", 1000, true)
 	objective := func(m *model.Model, err error) []float64 {
 		t.Helper()
 		if err != nil {
@@ -206,7 +206,7 @@ func TestPassesFindTheOptimum(t *testing.T) {
 		m, _, err := train.Fit(ctx, f, cfg, train.Options{})
 		want := objective(m, err)
 		f.Close()
-		p, err := NewPlan(ctx, path, dataset.Options{}, cfg, 1, 20_000)
+		p, err := NewPlan(ctx, path, dataset.Options{}, cfg, 1, 5000)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -350,10 +350,10 @@ func TestCalibratedRFM(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seconds")
 	}
-	x, names := rings(1, 800, 2)
+	x, names := rings(1, 500, 2)
 	xt, want := rings(2, 300, 2)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
-	cfg := Config{Learner: "rfm", Kernel: "rbf", Features: 50, Leaf: 250}
+	cfg := Config{Learner: "rfm", Kernel: "rbf", Features: 50, Leaf: 160}
 	cfg.Calibrate = "none"
 	plain := fitted(t, src, cfg)
 	if plain.HasProbabilities() {
@@ -364,11 +364,11 @@ func TestCalibratedRFM(t *testing.T) {
 		folds     int
 		leaf      int
 		method    string
-	}{{"platt", 3, 250, "platt"}, {"platt", 0, 250, "platt"}, {"", 0, 250, "logit"}, {"auto", 0, 250, "logit"}, {"", 0, 2000, "logit"}} {
+	}{{"platt", 3, 160, "platt"}, {"platt", 0, 160, "platt"}, {"auto", 0, 160, "logit"}, {"", 0, 2000, "logit"}} {
 		cfg.Calibrate, cfg.CalibrateFolds, cfg.Leaf = c.calibrate, c.folds, c.leaf
 		m := fitted(t, src, cfg)
 		for name, tensor := range plain.Predictor().Tensors() {
-			if got := m.Predictor().Tensors()[name]; c.leaf == 250 && (!slices.Equal(got.F32, tensor.F32) || !slices.Equal(got.F64, tensor.F64)) {
+			if got := m.Predictor().Tensors()[name]; c.leaf == 160 && (!slices.Equal(got.F32, tensor.F32) || !slices.Equal(got.F64, tensor.F64)) {
 				t.Errorf("%+v: calibration has changed %s", c, name)
 			}
 		}
@@ -379,7 +379,7 @@ func TestCalibratedRFM(t *testing.T) {
 				t.Fatal(err)
 			}
 			loss -= math.Log(p[0].Probabilities[slices.Index(m.Classes(), want[i])]) / float64(xt.Rows)
-			if by, _ := plain.Predict(xt.Row(i)); c.method == "logit" && c.leaf == 250 && p[0].Label != by[0].Label {
+			if by, _ := plain.Predict(xt.Row(i)); c.method == "logit" && c.leaf == 160 && p[0].Label != by[0].Label {
 				t.Errorf("%+v: the class %s, without probabilities %s", c, p[0].Label, by[0].Label)
 			}
 		}
@@ -387,7 +387,7 @@ func TestCalibratedRFM(t *testing.T) {
 			t.Errorf("%+v: the log loss is %.3g", c, loss)
 		}
 		info := m.Info().Training.Calibration
-		if info == nil || info.Folds != c.folds || info.Method != c.method || (info.Rows == 800) != (c.folds > 0) || info.Rows < 30 {
+		if info == nil || info.Folds != c.folds || info.Method != c.method || (info.Rows == 500) != (c.folds > 0) || info.Rows < 30 {
 			t.Errorf("%+v: %+v", c, info)
 		}
 	}
@@ -489,7 +489,7 @@ func TestLongTailsAreScaledByQuantiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seconds")
 	}
-	x, _ := hidden(1, 1500, 6)
+	x, _ := hidden(1, 600, 6)
 	y := make([]float64, x.Rows)
 	for i := range y {
 		row := x.Row(i)

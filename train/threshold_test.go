@@ -75,7 +75,8 @@ func TestThresholdsDecideAndAreKept(t *testing.T) {
 		t.Skip("seconds")
 	}
 	ctx := context.Background()
-	src, x, _ := rare(t, 1200)
+	many, x, _ := rare(t, 1200)
+	few, _, _ := rare(t, 700)
 	for _, c := range []struct {
 		cfg   Config
 		proba string
@@ -86,11 +87,15 @@ func TestThresholdsDecideAndAreKept(t *testing.T) {
 		{Config{Learner: "svm", Features: 32, Threshold: "0.2", Calibrate: "isotonic"}, "isotonic"},
 		{Config{Learner: "svm", Features: 32, Threshold: "recall=0.9", Calibrate: "temperature"}, "temperature"},
 		{Config{Learner: "logistic", Features: 32, Threshold: "0.2"}, "its own"},
-		{Config{Learner: "rfm", Threshold: "0.2"}, "logit"},
-		{Config{Learner: "rfm", Threshold: "cost=fn:9,fp:1", ClassWeight: "balanced"}, ""},
-		{Config{Learner: "rfm", Threshold: "0.3", ClassWeight: "balanced"}, "platt"},
+		{Config{Learner: "rfm", Kernel: "rbf", Features: 60, Threshold: "0.2"}, "logit"},
+		{Config{Learner: "rfm", Kernel: "rbf", Features: 60, Threshold: "cost=fn:9,fp:1", ClassWeight: "balanced"}, ""},
+		{Config{Learner: "rfm", Kernel: "rbf", Features: 60, Threshold: "0.3", ClassWeight: "balanced"}, "platt"},
 		{Config{Threshold: "0.2"}, "logit"},
 	} {
+		src := many
+		if c.cfg.Learner == "rfm" {
+			src = few
+		}
 		m, _, err := Fit(ctx, src, c.cfg, Options{})
 		if err != nil {
 			t.Fatalf("%+v: %v", c.cfg, err)

@@ -10,8 +10,9 @@ import (
 // TestPagesInChromium shows and prints the pages that train and eval write of classes and of numbers.
 func TestPagesInChromium(t *testing.T) {
 	if testing.Short() {
-		t.Skip("trains two models and starts a browser many times")
+		t.Skip("trains two models and starts a browser")
 	}
+	browser := chromium.Open(t)
 	dir := t.TempDir()
 	data := map[string]string{"classes": steps(300, 3, "low", "middle", "high"), "numbers": curve(300)}
 	for name, rows := range data {
@@ -24,7 +25,7 @@ func TestPagesInChromium(t *testing.T) {
 				if dark && page == trained {
 					continue // a browser takes its time, and the page of eval has the same parts
 				}
-				m, console := chromium.Screenshot(t, page, dark, 1000, 3000)
+				m, console := browser.Screenshot(page, dark, 1000, 3000)
 				text, curves := chromium.Seen(m, dark)
 				if text < 5000 || curves < 300 || console != "" {
 					t.Errorf("%s, dark %v: %d points of text and %d of curves; the console says %q", filepath.Base(page), dark, text, curves, console)
@@ -33,7 +34,7 @@ func TestPagesInChromium(t *testing.T) {
 					t.Errorf("%s, dark %v: the background has the brightness %.2f", filepath.Base(page), dark, corner)
 				}
 			}
-			p, console := chromium.Printed(t, page)
+			p, console := browser.Printed(page)
 			if p.Pages < 2 || p.Texts < 200 || p.Lines < 20 || console != "" {
 				t.Errorf("%s is printed as %+v; the console says %q", filepath.Base(page), p, console)
 			}

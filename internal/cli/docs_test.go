@@ -82,6 +82,7 @@ func TestReadme(t *testing.T) {
 		}
 		// What the README builds is built already.
 		script = strings.ReplaceAll(script, "go build -o mercer ./cmd/mercer", "cp '"+bin+"' mercer")
+		script = strings.ReplaceAll(script, "--budget 10s", "--budget 2s")
 		cmd := exec.Command("sh", "-e", "-c", script)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -168,7 +168,7 @@ func TestExplainErrors(t *testing.T) {
 // The pages are shown and printed, on a narrow screen too.
 func TestExplainPagesInChromium(t *testing.T) {
 	if testing.Short() {
-		t.Skip("trains a model and starts a browser many times")
+		t.Skip("trains a model and starts a browser")
 	}
 	dir := t.TempDir()
 	data, m := write(t, dir, "flats.csv", flats(300, true)), filepath.Join(dir, "m.mercer")
@@ -176,15 +176,16 @@ func TestExplainPagesInChromium(t *testing.T) {
 	whole, rows := filepath.Join(dir, "whole.html"), filepath.Join(dir, "rows.html")
 	ok(t, "explain", m, data, "--report", whole)
 	ok(t, "explain", m, data, "--rows", "2", "--report", rows)
+	browser := chromium.Open(t)
 	for _, page := range []string{whole, rows} {
 		for _, width := range []int{1200, 500} {
-			picture, console := chromium.Screenshot(t, page, false, width, 2500)
+			picture, console := browser.Screenshot(page, false, width, 2500)
 			text, curves := chromium.Seen(picture, false)
 			if text < 3000 || curves < 300 || console != "" {
 				t.Errorf("%s at %d: %d points of text and %d of curves; the console says %q", filepath.Base(page), width, text, curves, console)
 			}
 		}
-		if p, console := chromium.Printed(t, page); p.Texts < 50 || p.Lines < 10 || console != "" {
+		if p, console := browser.Printed(page); p.Texts < 50 || p.Lines < 10 || console != "" {
 			t.Errorf("%s is printed as %+v; the console says %q", filepath.Base(page), p, console)
 		}
 	}

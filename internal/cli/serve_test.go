@@ -102,17 +102,18 @@ func TestServe(t *testing.T) {
 // The page of the server shows a form and a prediction, on a screen and on a phone, light and dark, and says nothing on the console.
 func TestServedPageInChromium(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts a browser three times")
+		t.Skip("starts a browser")
 	}
 	dir := t.TempDir()
 	data, model := write(t, dir, "steps.csv", steps(300, 3, "low", "middle", "high")), filepath.Join(dir, "steps.mercer")
 	ok(t, "train", data, "-o", model, "--features", "64", "--learner", "logistic")
+	browser := chromium.Open(t)
 	url, _ := startServe(t, model)
 	for _, c := range []struct {
 		width int
 		dark  bool
 	}{{1280, false}, {1280, true}, {390, false}} {
-		picture, console := chromium.Screenshot(t, url+"/", c.dark, c.width, 1400)
+		picture, console := browser.Screenshot(url+"/", c.dark, c.width, 1400)
 		text, _ := chromium.Seen(picture, c.dark)
 		if text < 2000 || console != "" {
 			t.Errorf("%d pixels, dark %v: %d points of text; the console says %q", c.width, c.dark, text, console)

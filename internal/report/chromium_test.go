@@ -11,15 +11,16 @@ import (
 
 func TestPageInChromium(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts a browser five times")
+		t.Skip("starts a browser")
 	}
+	browser := chromium.Open(t)
 	dir := t.TempDir()
 	page := filepath.Join(dir, "page.html")
 	if err := gallery().Save(page); err != nil {
 		t.Fatal(err)
 	}
 	for _, dark := range []bool{false, true} {
-		m, console := chromium.Screenshot(t, page, dark, 1100, 1400)
+		m, console := browser.Screenshot(page, dark, 1100, 1400)
 		if console != "" {
 			t.Errorf("dark %v: the console says %s", dark, console)
 		}
@@ -32,7 +33,7 @@ func TestPageInChromium(t *testing.T) {
 			t.Errorf("dark %v: %d points of text and %d of curves", dark, text, curves)
 		}
 	}
-	if p, console := chromium.Printed(t, page); p.Pages < 2 || p.Texts < 300 || p.Lines < 300 || console != "" {
+	if p, console := browser.Printed(page); p.Pages < 2 || p.Texts < 300 || p.Lines < 300 || console != "" {
 		t.Errorf("printed: %+v; the console says %q", p, console)
 	}
 	// What the console says would be seen, and that there is nothing on a page.
@@ -40,11 +41,11 @@ func TestPageInChromium(t *testing.T) {
 	if err := os.WriteFile(broken, []byte(`<!DOCTYPE html><script>nowhere()</script>`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	m, console := chromium.Screenshot(t, broken, false, 200, 200)
+	m, console := browser.Screenshot(broken, false, 200, 200)
 	if text, curves := chromium.Seen(m, false); text+curves > 0 || !strings.Contains(console, "nowhere") {
 		t.Errorf("a page with an error has %d points of text and %d of curves, the console says %q", text, curves, console)
 	}
-	if p, console := chromium.Printed(t, broken); p.Texts+p.Lines > 0 || p.Pages != 1 || !strings.Contains(console, "nowhere") {
+	if p, console := browser.Printed(broken); p.Texts+p.Lines > 0 || p.Pages != 1 || !strings.Contains(console, "nowhere") {
 		t.Errorf("a page with an error is printed as %+v; the console says %q", p, console)
 	}
 }

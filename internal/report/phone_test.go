@@ -13,7 +13,7 @@ import (
 )
 
 // wideTables shows a page in a frame of so many pixels and gives what the browser says of tables that do not fit.
-func wideTables(t *testing.T, page string, width int) string {
+func wideTables(t *testing.T, browser *chromium.Browser, page string, width int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "frame.html")
 	frame := fmt.Sprintf(`<!DOCTYPE html><meta charset="utf-8"><iframe width="%d" height="2000" srcdoc="%s"></iframe><script>
@@ -28,14 +28,15 @@ addEventListener('load', () => {
 	if err := os.WriteFile(path, []byte(frame), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, console := chromium.Screenshot(t, path, false, 1000, 2100)
+	_, console := browser.Screenshot(path, false, 1000, 2100)
 	return console
 }
 
 func TestTablesFitOnATelephone(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts a browser three times")
+		t.Skip("starts a browser")
 	}
+	browser := chromium.Open(t)
 	p := &Page{Title: "t"}
 	wide := &Table{Caption: "Many columns", Columns: []Column{{Name: "class"}}}
 	row, long := []string{"a"}, []string{strings.Repeat("x", 300)}
@@ -52,15 +53,15 @@ func TestTablesFitOnATelephone(t *testing.T) {
 	if err := p.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	if said := wideTables(t, b.String(), 390); !strings.Contains(said, "tables 2") || strings.Contains(said, "too wide") {
+	if said := wideTables(t, browser, b.String(), 390); !strings.Contains(said, "tables 2") || strings.Contains(said, "too wide") {
 		t.Errorf("at 390 pixels the browser says %s", said)
 	}
 	// A table that is not stacked does not fit, and the test would see it; on a wide screen all are tables.
-	if said := wideTables(t, strings.ReplaceAll(b.String(), ` class="stacked"`, ""), 390); !strings.Contains(said, "too wide") {
+	if said := wideTables(t, browser, strings.ReplaceAll(b.String(), ` class="stacked"`, ""), 390); !strings.Contains(said, "too wide") {
 		t.Errorf("without stacking the browser says %s", said)
 	}
 	plain := strings.ReplaceAll(b.String(), strings.Repeat("x", 300), "x")
-	said := wideTables(t, strings.ReplaceAll(plain, strings.Repeat("y", 200), "y"), 980)
+	said := wideTables(t, browser, strings.ReplaceAll(plain, strings.Repeat("y", 200), "y"), 980)
 	if !strings.Contains(said, "tables 2") || strings.Contains(said, "too wide") {
 		t.Errorf("at 980 pixels the browser says %s", said)
 	}

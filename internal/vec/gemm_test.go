@@ -126,8 +126,9 @@ func TestWideSyrkIsTheUpperTriangle(t *testing.T) {
 				c := numbers[float64](r, n*(n+2))
 				before := append([]float64(nil), c...)
 				SyrkAddWide(n, k, z, n+1, c, n+2)
+				step := 1 + n/64 // of many elements some, in every row and column
 				for i := range n {
-					for j := range n + 2 {
+					for j := i % step; j < n+2; j += step {
 						want, size := before[i*(n+2)+j], 0.0
 						if j >= i && j < n {
 							for l := range k {
