@@ -16,7 +16,7 @@ import (
 var (
 	trainForPrograms = []string{
 		"Config", "Continue", "Fit", "FitBagPipeline", "FitBags", "FitPipeline", "FitStatistics", "Learners", "LoadStatistics",
-		"NewPlan", "Online", "Options", "PartialFit", "Plan", "ReadStatistics", "Report", "Statistics",
+		"NewPlan", "Online", "Options", "PartialFit", "Plan", "ReadStatistics", "Report", "Resolve", "Statistics", "Step", "Survey",
 	}
 	trainForSearches = []string{
 		"CheckSharded", "Chooser", "Data", "ExactSVM", "Learner", "LearnerOf", "MappedRows", "OnePass", "PartsFit", "PathRows", "NewSharded", "Prepare", "Prepared", "Sharded", "ShardedCost",

@@ -45,6 +45,12 @@ func (a *auto) choose() error {
 		a.Training.Surveyed = nil // those of fewer rows may have fewer dimensions
 	}
 	a.report.Facts = factsOf(a.sample)
+	if c := a.Config.Implied(); train.LearnerOf(c.Learner).ChoosesKernels() {
+		a.why("the learner %s chooses kernels, widths and the scaling by held-out rows itself: there is nothing to race", c.Learner)
+		c.Task = a.report.Facts.Task
+		a.report.Config = c
+		return a.ctx.Err()
+	}
 	kernels := a.kernels()
 	first, err := a.heat("kernels", kernels, firstFeatures, a.until(firstEnd), []int{1000, 4000})
 	if errors.Is(err, trial.ErrSpent) && a.ctx.Err() == nil && a.has(finalsEnd) {

@@ -129,6 +129,13 @@ func LearningCurve(ctx context.Context, s *trial.Sample, cfg train.Config, opt C
 		return nil, err
 	}
 	last := rows[len(rows)-1]
+	// All points have the learner of a training on all rows.
+	whole, err := train.NewPlan(ctx, w.samples[0].Train(0, last), s.Rows(), cfg, train.Options{Memory: opt.Memory})
+	if err != nil {
+		return nil, err
+	}
+	cfg.Learner = whole.Config.Learner
+	w.cfg = cfg
 	plan, err := train.NewPlan(ctx, w.samples[0].Train(0, last), last, cfg, train.Options{Memory: opt.Memory})
 	if err != nil {
 		return nil, err

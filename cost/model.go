@@ -19,6 +19,7 @@ const chooseRows = 6144
 type costModel struct {
 	read, each float64 // seconds per row, and per row and feature to map
 	solve      func(n, d int) float64
+	metric     float64 // seconds for a unit of metricWork
 
 	// exponent is the p of the rows, if it comes from the trials.
 	exponent float64
@@ -29,6 +30,12 @@ func newCostModel(plan *train.Plan, trials []trial.Timing) *costModel {
 	m := &costModel{}
 	m.read = leastRatio(trials, func(t trial.Timing) (float64, float64) { return float64(t.Rows), t.Read })
 	m.each = leastRatio(trials, func(t trial.Timing) (float64, float64) { return float64(t.Rows) * float64(t.Features), t.Map })
+	m.metric = leastRatio(trials, func(t trial.Timing) (float64, float64) {
+		if t.Metric == 0 {
+			return 0, 0
+		}
+		return metricWork(plan, t.Rows), t.Metric
+	})
 	nd2 := func(n, d int) float64 { return float64(n) * float64(d) * float64(d) }
 	// Factorising takes D³ operations, but in this range their speed grows with D: from D = 512 to
 	// 4096 the measured time grew like D^2.2 to D^2.5.
@@ -78,6 +85,16 @@ func newCostModel(plan *train.Plan, trials []trial.Timing) *costModel {
 	choose := leastRatio(trials, func(t trial.Timing) (float64, float64) { return choosing(t.Rows, t.Features), t.Choose })
 	m.solve = func(n, d int) float64 { return c*work(n, d) + choose*choosing(n, d) }
 	return m
+}
+
+// metricRounds is about how many machines are fitted to learn a metric.
+const metricRounds = 20
+
+// metricWork grows like the time of learning a metric from n rows, which fits machines on landmarks, as often on many rows as on few.
+func metricWork(plan *train.Plan, n int) float64 {
+	m := float64(min(n, plan.MetricRows))
+	l := min(m, float64(plan.MetricCentres))
+	return m*l*l + l*l*l
 }
 
 // widest returns the trials with the most features.

@@ -23,8 +23,9 @@ type Prediction struct {
 	// Plan says what the training would do, and its Bytes how much memory it would hold.
 	Plan *train.Plan `json:"plan"`
 
-	// Read, Map and Solve are seconds as in train.Report, Seconds their sum.
+	// Read, Metric, Map and Solve are seconds as in train.Report, Seconds their sum.
 	Read    float64 `json:"read_seconds"`
+	Metric  float64 `json:"metric_seconds"`
 	Map     float64 `json:"map_seconds"`
 	Solve   float64 `json:"solve_seconds"`
 	Seconds float64 `json:"seconds"`
@@ -74,11 +75,11 @@ func (o Options) filled() Options {
 // grow like n and n·D; and solving. For statistics, solving takes a·n·D² + b·D^2.5 with a and b from the
 // trials, those with the most features if they can tell both apart. For learners that go through rows it takes
 // c·n^p·D with p ∈ [1, 3/2] from the trials, and as much again for the choice of C on a part of them;
-// for those that use the kernel itself c·n^p with p ∈ [1, 3], and c·n from the rows on that bring no more centres. A learned metric is left out: it takes seconds
-// at any number of rows, and trials would spend as much.
+// for those that use the kernel itself c·n^p with p ∈ [1, 3], and c·n from the rows on that bring no more centres. A metric of m rows and l landmarks
+// takes c·(m·l² + l³), from one trial on few rows.
 func Predict(ctx context.Context, s *trial.Sample, cfg train.Config, opt Options) (*Prediction, error) {
 	opt = opt.filled()
-	cfg.Task, cfg.Metric = s.Task, ""
+	cfg.Task = s.Task
 	n := s.Rows()
 	plan, err := train.NewPlan(ctx, s.Train(0, s.TrainRows()), n, cfg, train.Options{Memory: opt.Memory})
 	if err != nil {
@@ -92,7 +93,8 @@ func Predict(ctx context.Context, s *trial.Sample, cfg train.Config, opt Options
 	c.model = newCostModel(plan, c.Trials)
 	c.Read, c.Map, c.Solve = c.model.seconds(n, plan.Features)
 	c.Read += readSeconds(s, n, cfg)
-	c.Seconds = c.Read + c.Map + c.Solve
+	c.Metric = c.model.metric * metricWork(plan, n)
+	c.Seconds = c.Read + c.Metric + c.Map + c.Solve
 	return c, nil
 }
 
@@ -103,13 +105,13 @@ const slowest = 4e9
 // seconds, without a trial: by a generous count of its operations. If it is false the
 // training may still be short.
 func Short(ctx context.Context, s *trial.Sample, cfg train.Config, memory int64, seconds float64) (bool, error) {
-	cfg.Task, cfg.Metric = s.Task, ""
+	cfg.Task = s.Task
 	p, err := train.NewPlan(ctx, s.Train(0, min(trialRows, s.TrainRows())), s.Rows(), cfg, train.Options{Memory: memory})
 	if err != nil {
 		return false, err
 	}
 	n, d, k := float64(s.Rows()), float64(p.Features), float64(p.Outputs)
-	work := n * float64(s.Summary.Dim) * d // the map
+	work := n*float64(s.Summary.Dim)*d + metricRounds*metricWork(p, s.Rows()) // the map, and a metric
 	switch {
 	case p.Exact:
 		work += n * n * n

@@ -28,7 +28,7 @@ func (f *fakeFit) options(o Options) Options {
 		}
 		mapping, solve := f.took(float64(all.X.Len()), float64(cfg.Features))
 		f.clock = f.clock.Add(time.Duration((mapping + solve) * float64(time.Second)))
-		report := &train.Report{Map: mapping, Solve: solve}
+		report := &train.Report{Summary: &dataset.Summary{Rows: all.X.Len()}, Map: mapping, Solve: solve}
 		if f.collect != nil {
 			report.Collect = f.collect(float64(all.X.Len()), float64(cfg.Features))
 		}
@@ -193,21 +193,31 @@ func TestShortIsSaidOfWhatIsShort(t *testing.T) {
 	}
 }
 
-// Trials learn no metric: that would take longer than they are meant to.
-func TestTrialsLearnNoMetric(t *testing.T) {
-	s := draw(t, dataset.Generate(dataset.Synthetic{Rows: 5000, Dim: 5, Seed: 1}), 5000, "regress")
+// One trial learns a metric, on few rows, which tells what it takes on many.
+func TestAMetricIsPriced(t *testing.T) {
+	s := draw(t, dataset.Generate(dataset.Synthetic{Rows: 50_000, Dim: 5, Seed: 1}), 5000, "regress")
 	f := &fakeFit{took: func(n, d float64) (float64, float64) { return 1e-9 * n * d, 1e-9 * n * d }}
 	opt := f.options(Options{})
-	fit, trials := opt.Fit, 0
-	opt.Fit = func(ctx context.Context, src dataset.Source, cfg train.Config, o train.Options) (*train.Report, error) {
-		if trials++; cfg.Metric != "" {
-			t.Errorf("a trial learns a %s metric", cfg.Metric)
-		}
-		return fit(ctx, src, cfg, o)
+	fit, learned, trials := opt.Fit, 0, 0
+	seconds := func(n float64) float64 {
+		m := min(n, 3000)
+		l := min(m, 1000)
+		return 2e-9 * (m*l*l + l*l*l)
 	}
-	p, err := Predict(context.Background(), s, train.Config{Learner: "ridge", Metric: "diagonal", MetricRounds: 2}, opt)
-	if err != nil || trials == 0 || p.Plan.Config.Metric != "" {
-		t.Errorf("%d trials, %+v, %v", trials, p, err)
+	opt.Fit = func(ctx context.Context, src dataset.Source, cfg train.Config, o train.Options) (*train.Report, error) {
+		r, err := fit(ctx, src, cfg, o)
+		if trials++; cfg.Metric != "" {
+			learned++
+			r.Metric = seconds(float64(r.Summary.Rows))
+		}
+		return r, err
+	}
+	p, err := Predict(context.Background(), s, train.Config{Learner: "ridge", Metric: "diagonal", MetricRows: 3000}, opt)
+	if err != nil || trials < 2 || learned != 1 || p.Plan.Config.Metric != "diagonal" {
+		t.Fatalf("%d trials, %d with a metric, %+v, %v", trials, learned, p, err)
+	}
+	if want := seconds(50_000); math.Abs(p.Metric-want) > 1e-6*want || p.Seconds < p.Metric {
+		t.Errorf("%g of %g s for the metric, want %g", p.Metric, p.Seconds, want)
 	}
 }
 

@@ -21,8 +21,12 @@ func trials(ctx context.Context, s *trial.Sample, plan *train.Plan, opt Options)
 	most := s.TrainRows()
 	start := opt.Now()
 	var all []trial.Timing
+	learned := plan.Config.Metric != "" && !train.LearnerOf(plan.Config.Learner).ChoosesKernels()
 	once := func(rows, features int) error {
 		cfg := plan.Config
+		if learned && len(all) > 0 {
+			cfg.Metric = "" // the first trial tells what it takes
+		}
 		if !plan.Fixed {
 			cfg.Features = features
 		}

@@ -330,8 +330,24 @@ type meanReader struct {
 	row, with []pair
 }
 
-// of gives rows the means of a row of the training.
+// WithMeans is the rows of src as a model takes them that was trained on other rows of the same data, whose schema has means of
+// targets where that of src has the values themselves; src where it has none.
+func WithMeans(src Source, model *Schema) Source {
+	means := newMeanRows(model.Columns)
+	if means == nil || src.Schema().Dim == model.Dim && newMeanRows(src.Schema().Columns) != nil {
+		return src
+	}
+	if src.Schema().Dim != means.dim {
+		src = AllValues(src)
+	}
+	return &meanSource{Source: src, schema: *model}
+}
+
+// of gives rows the means of a row of the training, or, without sums, those that other rows have.
 func (r *meanReader) of(row int) *meanRows {
+	if r.sums == nil {
+		return r.rows
+	}
 	folds := r.folds[r.sums.fold(row)]
 	for c := range folds {
 		r.rows.means[c].Means = &folds[c]
@@ -345,33 +361,48 @@ func (r *meanReader) Next() (*matrix.Batch, error) {
 		return nil, err
 	}
 	r.batch = *b
-	if b.X.CSR == nil {
-		r.dense.Reshape(b.X.Len(), r.schema.Dim)
-		r.batch.X = matrix.Rows{Dense: &r.dense}
-		for i := range b.X.Len() {
-			r.of(b.First+i).expand(r.dense.Row(i), b.X.Dense.Row(i))
+	r.batch.X = r.expand(b.X, b.First)
+	return &r.batch, nil
+}
+
+// expand gives rows their means, of which first is the number of the first one. They are valid until the next call.
+func (r *meanReader) expand(rows matrix.Rows, first int) matrix.Rows {
+	if rows.CSR == nil {
+		r.dense.Reshape(rows.Len(), r.schema.Dim)
+		for i := range rows.Len() {
+			r.of(first+i).expand(r.dense.Row(i), rows.Dense.Row(i))
 		}
-		return &r.batch, nil
+		return matrix.Rows{Dense: &r.dense}
 	}
 	x := &r.csr
-	x.Rows, x.Cols = b.X.Len(), r.schema.Dim
+	x.Rows, x.Cols = rows.Len(), r.schema.Dim
 	x.Ptr, x.Idx, x.Val = append(x.Ptr[:0], 0), x.Idx[:0], x.Val[:0]
 	for i := range x.Rows {
-		idx, val := b.X.CSR.Row(i)
+		idx, val := rows.CSR.Row(i)
 		r.row = r.row[:0]
 		for k, j := range idx {
 			r.row = append(r.row, pair{j, val[k]})
 		}
-		r.with = r.of(b.First+i).expandPairs(r.with[:0], r.row)
+		r.with = r.of(first+i).expandPairs(r.with[:0], r.row)
 		sortPairs(r.with)
 		for _, p := range r.with {
 			x.Idx, x.Val = append(x.Idx, p.at), append(x.Val, p.v)
 		}
 		x.Ptr = append(x.Ptr, len(x.Idx))
 	}
-	if r.batch.X = (matrix.Rows{CSR: x}); x.Cols <= wideTable {
-		x.Densify(&r.dense)
-		r.batch.X = matrix.Rows{Dense: &r.dense}
+	if x.Cols > wideTable {
+		return matrix.Rows{CSR: x}
 	}
-	return &r.batch, nil
+	x.Densify(&r.dense)
+	return matrix.Rows{Dense: &r.dense}
+}
+
+// MeanRows is what WithMeans does, for rows of a source that reads each value, as they come; nil if the model's schema has no means.
+func MeanRows(model *Schema) func(matrix.Rows) matrix.Rows {
+	means := newMeanRows(model.Columns)
+	if means == nil {
+		return nil
+	}
+	r := &meanReader{meanSource: &meanSource{schema: *model}, rows: means}
+	return func(x matrix.Rows) matrix.Rows { return r.expand(x, 0) }
 }

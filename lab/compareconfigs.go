@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"time"
 
 	"mercer/dataset"
+	"mercer/matrix"
 	"mercer/rank"
 	"mercer/train"
 )
@@ -102,6 +104,19 @@ func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Sour
 	if n < opt.Folds {
 		return nil, fmt.Errorf("%s: %d rows are fewer than the %d folds; give fewer folds", src.Name(), n, opt.Folds)
 	}
+	configs = slices.Clone(configs)
+	for j := range configs {
+		// Each fold has the learner that all rows would have.
+		c := &configs[j].Config
+		if c.Learner != "" && c.Learner != "auto" {
+			continue
+		}
+		p, err := train.NewPlan(ctx, src, 0, *c, train.Options{Memory: opt.Memory})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", configs[j].Name, err)
+		}
+		c.Learner = p.Config.Learner
+	}
 	r, err := newRecord(opt.Metric, all, len(configs))
 	if err != nil {
 		return nil, err
@@ -149,6 +164,9 @@ func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Sour
 			}
 			out.Configs[j].Seconds += time.Since(start).Seconds() / float64(opt.Folds*opt.Repeats)
 			models[j] = PredictorOf(c.Name, m)
+			if with, p := dataset.MeanRows(&m.Info().Schema), models[j].Predict; with != nil {
+				models[j].Predict = func(x matrix.Rows, proba bool, each func(int, *Said) error) error { return p(with(x), proba, each) }
+			}
 		}
 		if err := r.pass(ctx, models, held, func(string, int, float64) {}); err != nil {
 			return nil, err

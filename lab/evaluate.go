@@ -37,6 +37,7 @@ type Options struct {
 // rows have weights. All of these are limited to 128 MiB, beyond which the areas and the median become
 // approximate and Metrics gives bounds on the error. Sorting takes another 8 bytes per row kept.
 func Evaluate(ctx context.Context, m *model.Model, src dataset.Source, opt Options) (*Metrics, error) {
+	src = dataset.WithMeans(src, &m.Info().Schema)
 	j := newJudge(m, src, opt)
 	for b, err := range dataset.Each(ctx, src) {
 		if err != nil {

@@ -525,7 +525,7 @@ func TestRowsAreKeptWithinAQuarterOfTheMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := f.run([]stage{(*fit).pool}); err != nil {
+		if err := take(f, (*fit).pool); err != nil {
 			t.Fatal(err)
 		}
 		got := 0

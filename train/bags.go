@@ -41,7 +41,7 @@ func FitBagPipeline(ctx context.Context, src dataset.Bags, cfg Config, opt Optio
 	if c := &f.cfg; !c.pipeline().Mapped() && c.Scale == "none" && !c.reduces() {
 		_, d := f.bag.mapping.Dims()
 		p, why = pipeline.Identity(d), map[string]string{}
-	} else if err := f.run(features); err != nil {
+	} else if err := f.run(ofPipeline); err != nil {
 		return nil, nil, nil, err
 	} else {
 		p, why = f.pipe, f.info.Training.Why

@@ -272,9 +272,7 @@ func (c Config) withDefaults() (Config, error) {
 		}
 		return nil
 	}
-	if (c.Leaf != 0 || c.Members != 0 || c.TargetMeans != "") && (c.Learner == "" || strings.EqualFold(c.Learner, "auto")) {
-		c.Learner = rfmLearner.name
-	}
+	c = c.Implied()
 	names := Learners()
 	if err := set("task", &c.Task, "auto", "auto", "classify", "regress", "multilabel", "outliers"); err != nil {
 		return c, err

@@ -121,6 +121,9 @@ func (l *Learner) Name() string {
 // it has no number of features unless HasMapOption says so.
 func (l *Learner) Exact() bool { return l != nil && l.exact }
 
+// ChoosesKernels says that it chooses kernels, their widths and a scaling by held-out rows itself, so that a search has none to try.
+func (l *Learner) ChoosesKernels() bool { return l != nil && l.own }
+
 // Has says whether the learner has an option, by its JSON name, among those that only some learners
 // have; common says that all learners have it.
 func (l *Learner) Has(option string) (has, common bool) {

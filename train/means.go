@@ -24,6 +24,17 @@ const (
 	mostMeanOutputs = 10
 )
 
+// meanSums are for the mean targets of the columns that may have them; nil if there are none.
+func (f *fit) meanSums(schema *dataset.Schema) *dataset.MeanSums {
+	var first []int // dimension of each column
+	at := 0
+	for i := range f.info.Schema.Columns {
+		first = append(first, at)
+		at += f.info.Schema.Columns[i].Width()
+	}
+	return dataset.NewMeanSums(schema, f.info.Outputs, func(column int) bool { return f.sum.Columns[first[column]].Integer }, f.cfg.Seed)
+}
+
 // learnMeans puts the mean targets of their values in place of categories, and of whole numbers that are names, where that
 // helps on held-out rows: of none, of the categories, or of the numbers as well.
 func (f *fit) learnMeans() error {
@@ -31,14 +42,8 @@ func (f *fit) learnMeans() error {
 	if !f.cfg.own() || asked == "none" || f.info.Outputs > mostMeanOutputs {
 		return nil
 	}
-	var first []int // dimension of each column
-	at := 0
-	for i := range f.info.Schema.Columns {
-		first = append(first, at)
-		at += f.info.Schema.Columns[i].Width()
-	}
 	rows := dataset.AllValues(f.src)
-	sums := dataset.NewMeanSums(rows.Schema(), f.info.Outputs, func(column int) bool { return f.sum.Columns[first[column]].Integer }, f.cfg.Seed)
+	sums := f.meanSums(rows.Schema())
 	if sums == nil {
 		return nil
 	}

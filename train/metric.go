@@ -15,8 +15,11 @@ import (
 )
 
 // metricRows is the default number of rows that a metric is learned from, including those that are
-// held out.
-const metricRows = 10_000
+// held out, and metricCentres that of landmarks.
+const (
+	metricRows    = 10_000
+	metricCentres = 1000
+)
 
 // learned says whether a metric is to be learned.
 func (c *Config) learned() bool { return c.Metric != "" && !c.own() }

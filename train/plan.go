@@ -1,22 +1,30 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 
 	"mercer/dataset"
+	"mercer/internal/units"
+	"mercer/pipeline"
 	"mercer/rfm"
 )
 
-// Plan is what a training on many rows would do, worked out from a few of them.
+// Plan is everything that a training will do, decided from a survey of the rows alone. What needs the rows themselves is
+// a step with the candidates that held-out rows choose from. It turns into JSON and back.
 type Plan struct {
-	// Config is the configuration with everything filled in that was left to the data: task, scaling,
-	// learner, map, the number of features and the way to choose λ.
+	// Config is the configuration with everything filled in that the survey decides: task, scaling, learner, kernel, map, the
+	// number of features and the way to choose λ. It trains the same model as the one that was asked for.
 	Config Config `json:"config"`
 
-	// Features is D, the number of dimensions that the learner sees, and Outputs K, the number of
+	// Steps are those of the training, in order.
+	Steps []Step `json:"steps"`
+
+	// Rows is n, that of the rows; Features D, the number of dimensions that the learner sees, and Outputs K, the number of
 	// its scores per row.
+	Rows     int `json:"rows"`
 	Features int `json:"features"`
 	Outputs  int `json:"outputs"`
 
@@ -31,6 +39,11 @@ type Plan struct {
 	// they, because it takes no more centres; 0 means that there is none.
 	LinearFrom int `json:"linear_from,omitempty"`
 
+	// MetricRows and MetricCentres bound the rows that a metric is learned from, or a scaling chosen by, and the landmarks of
+	// the machines for that; 0 if nothing is.
+	MetricRows    int `json:"metric_rows,omitempty"`
+	MetricCentres int `json:"metric_centres,omitempty"`
+
 	// Bytes is the memory of the training besides the data that are read, by Formula. MapBytes of
 	// these are for the steps before the learner. FeatureBytes is the size of the features of all
 	// rows, which not every learner holds.
@@ -40,28 +53,99 @@ type Plan struct {
 	Formula      string `json:"formula"`
 }
 
-// NewPlan plans the training of cfg on the given number of rows like those of src, which is read once.
+// Step is one step of a Plan.
+type Step struct {
+	// Name is what is done or decided: "survey", "task", "means", "scaling", "metric", "kernel", "map", "components", "learner",
+	// "calibrate" or "threshold".
+	Name string `json:"step"`
+
+	// What it does, or what was decided, in words.
+	What string `json:"what"`
+
+	// Candidates are what rows choose from that the machines of the candidates have not seen.
+	Candidates []string `json:"candidates,omitempty"`
+
+	// Why it was decided so; "" if it was asked for.
+	Why string `json:"why,omitempty"`
+}
+
+// Survey is what a training knows of its rows before it decides.
+type Survey struct {
+	// Name is that of the data, for errors.
+	Name string
+
+	// Schema says how the rows are read, and Summary what the first pass found.
+	Schema  dataset.Schema
+	Summary *dataset.Summary
+}
+
+// Resolve decides what the training of c on rows with such a survey does. It looks at no data: Fit on the rows, with the plan's
+// configuration, does as the plan says. Of opt it uses Memory.
+func Resolve(s Survey, c Config, opt Options) (*Plan, error) {
+	return resolve(unread{s.Name, s.Schema}, s, s.Summary.Rows, c, opt)
+}
+
+// NewPlan plans the training of cfg on the given number of rows like those of src, which is surveyed for it; 0 means as many as src has.
 // opt.Memory is the memory limit, or 0; a learner that can adapt to it does.
 func NewPlan(ctx context.Context, src dataset.Source, rows int, cfg Config, opt Options) (*Plan, error) {
-	if rows < 1 {
+	if rows < 0 {
 		return nil, fmt.Errorf("%s: a plan for %d rows", src.Name(), rows)
 	}
-	f, err := beginRows(ctx, src, cfg, Options{Memory: opt.Memory})
+	o, err := cfg.SurveyOptions()
 	if err != nil {
 		return nil, err
 	}
-	f.planned = rows
-	if err := f.run(planned); err != nil {
+	sum, err := dataset.Survey(ctx, src, o)
+	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Config: f.asked, Features: f.learnDim(), Outputs: f.info.Outputs, Exact: f.learner.exact, Statistics: f.learner.parts != nil}
+	return resolve(src, Survey{src.Name(), *src.Schema(), sum}, cmp.Or(rows, sum.Rows), cfg, opt)
+}
+
+// resolve is Resolve for another number of rows than were surveyed. Of src, if it can be read, it tells which row is wrong.
+func resolve(src dataset.Source, s Survey, rows int, cfg Config, opt Options) (*Plan, error) {
+	f, err := beginRows(context.Background(), src, cfg, Options{Memory: opt.Memory})
+	if err != nil {
+		return nil, err
+	}
+	sum := *s.Summary
+	if err := f.surveyed(&sum); err != nil {
+		return nil, err
+	}
+	f.planned = rows
+	if err := f.run(ofPlan); err != nil {
+		return nil, err
+	}
+	return f.plan(), nil
+}
+
+// extrapolate scales the summary to the number of rows that is planned for. The task and the classes
+// stay those of the rows that were surveyed.
+func (f *fit) extrapolate() error {
+	f.sum.NonZero = int64(float64(f.sum.NonZero) * float64(f.planned) / float64(f.sum.Rows))
+	f.sum.Rows = f.planned
+	return nil
+}
+
+// plan is what was decided.
+func (f *fit) plan() *Plan {
+	p := &Plan{Config: f.asked, Rows: f.sum.Rows, Features: f.learnDim(), Outputs: f.info.Outputs, Exact: f.learner.exact, Statistics: f.learner.parts != nil}
 	bytes, formula := f.learner.memory(f, f.sum)
 	pipeline := f.pipelineMemory()
 	p.Bytes, p.MapBytes, p.Formula = int64(math.Ceil(bytes+pipeline)), int64(math.Ceil(pipeline)), formula
 	features, _ := f.rowsMemory(f.sum)
 	p.FeatureBytes = int64(math.Ceil(features))
 	c := &p.Config
-	c.Task, c.Scale, c.Kernel, c.Learner = f.info.Task, f.info.Scale, f.cfg.Kernel, f.learner.name
+	c.Task, c.Kernel, c.Learner = f.info.Task, f.cfg.Kernel, f.learner.name
+	if !f.scaleByRows() {
+		c.Scale = f.info.Scale
+	}
+	switch {
+	case f.scaleByRows():
+		p.MetricRows, p.MetricCentres = scaleRows, scaleCentres
+	case f.cfg.learned():
+		p.MetricRows, p.MetricCentres = cmp.Or(f.cfg.MetricRows, metricRows), cmp.Or(f.cfg.MetricLandmarks, metricCentres)
+	}
 	switch f.learner.name {
 	case falkonLearner.name:
 		p.LinearFrom = f.mostCentresFrom()
@@ -69,7 +153,7 @@ func NewPlan(ctx context.Context, src dataset.Source, rows int, cfg Config, opt 
 		p.LinearFrom = rfm.LeafRows(f.rfmOptions(f.sum))
 	}
 	if c.Learner == ridgeLearner.name && c.LambdaBy == "" && c.Lambda == 0 {
-		c.LambdaBy = f.lambdaBy(rows)
+		c.LambdaBy = f.lambdaBy(f.sum.Rows)
 	}
 	p.Fixed = f.info.Feature == nil
 	if m := f.info.Feature; m != nil {
@@ -84,13 +168,129 @@ func NewPlan(ctx context.Context, src dataset.Source, rows int, cfg Config, opt 
 			c.Features = 0
 		}
 	}
-	return p, nil
+	for _, s := range steps {
+		if s.in&ofRows != 0 && s.tell != nil {
+			s.tell(f, p)
+		}
+	}
+	return p
 }
 
-// extrapolate scales the summary to the number of rows that is planned for. The task and the classes
-// stay those of the rows of the sample.
-func (f *fit) extrapolate() error {
-	f.sum.NonZero = int64(float64(f.sum.NonZero) * float64(f.planned) / float64(f.sum.Rows))
-	f.sum.Rows = f.planned
-	return nil
+// add adds a step of which the reason is that of the choice with the same name.
+func (p *Plan) add(f *fit, name, format string, args ...any) {
+	p.Steps = append(p.Steps, Step{Name: name, What: fmt.Sprintf(format, args...), Why: f.info.Training.Why[name]})
+}
+
+// choose adds a step that held-out rows decide.
+func (p *Plan) choose(name, what string, candidates ...string) {
+	p.Steps = append(p.Steps, Step{Name: name, What: what, Candidates: candidates})
+}
+
+func tellSurvey(f *fit, p *Plan) {
+	p.add(f, "survey", "read %s rows of %d dimensions", units.Count(f.sum.Rows), f.sum.Dim)
+}
+
+func tellTask(f *fit, p *Plan) {
+	what := f.info.Task
+	if k := len(f.info.Classes); k > 0 {
+		what += fmt.Sprintf(", %d classes", k)
+	}
+	p.add(f, "task", "%s", what)
+}
+
+func tellMeans(f *fit, p *Plan) {
+	switch asked := f.cfg.TargetMeans; {
+	case !f.cfg.own() || asked == "none" || f.info.Outputs > mostMeanOutputs || f.meanSums(&f.info.Schema) == nil:
+	case asked != "auto":
+		p.add(f, "means", "mean targets of %s", asked)
+	case f.meansNeeded():
+		p.choose("means", "mean targets of the values of columns, in place of a dimension for each value", "categories", "numbers as well")
+	default:
+		p.choose("means", "mean targets of the values of columns", "none", "categories", "numbers as well")
+	}
+}
+
+func tellScale(f *fit, p *Plan) {
+	if f.scaleByRows() {
+		p.choose("scaling", "", f.scalings()...)
+	} else if f.info.Scale != "none" {
+		p.Steps = append(p.Steps, Step{Name: "scaling", What: f.info.Scale, Why: f.info.Training.Why["scale"]})
+	}
+}
+
+func tellMetric(f *fit, p *Plan) {
+	if f.cfg.learned() {
+		p.add(f, "metric", "%s, learned from %s rows", f.cfg.Metric, units.Count(min(p.MetricRows, f.sum.Rows)))
+	}
+}
+
+func tellMap(f *fit, p *Plan) {
+	if f.cfg.own() {
+		return
+	}
+	k, m := f.info.Kernel, f.info.Feature
+	if k == nil && m != nil && m.Steps == nil {
+		k = &m.Kernel
+	}
+	if k != nil {
+		name := k.Name
+		switch {
+		case f.cfg.learned() && f.cfg.freeGamma():
+			name += ", γ as the metric has it"
+		case k.Gamma > 0:
+			name += fmt.Sprintf(", γ = %.3g", k.Gamma)
+		}
+		p.Steps = append(p.Steps, Step{Name: "kernel", What: name, Why: f.info.Training.Why["gamma"]})
+	}
+	if m != nil {
+		p.add(f, "map", "%s, %s features", m.Map, units.Count(f.pipe.Features()))
+	}
+}
+
+func tellComponents(f *fit, p *Plan) {
+	if !f.cfg.reduces() {
+		return
+	}
+	what := "principal components"
+	if f.cfg.discriminates() {
+		what = "linear discriminants"
+	}
+	p.add(f, "components", "%s, %s of them", what, units.Count(f.learnDim()))
+}
+
+func tellLearner(f *fit, p *Plan) {
+	if !f.cfg.own() {
+		p.add(f, "learner", "%s", f.learner.name)
+		return
+	}
+	var kinds []string
+	for _, k := range f.cfg.kinds(f.sum.Dim) {
+		kinds = append(kinds, fmt.Sprintf("%s with a %s metric", k.Kernel.Name, k.Form))
+	}
+	p.choose("learner", f.learner.name, kinds...)
+	p.Steps[len(p.Steps)-1].Why = f.info.Training.Why["learner"]
+}
+
+func tellCalibration(f *fit, p *Plan) {
+	switch {
+	case f.cfg.calibrates():
+		p.add(f, "calibrate", "%s, fitted on rows that were held out", f.cfg.Calibrate)
+	case f.cfg.Calibrate != "none" && f.cfg.own() && f.classes != nil && f.classWeights == nil:
+		p.add(f, "calibrate", "logit, fitted on rows that were held out")
+	}
+}
+
+func tellThreshold(f *fit, p *Plan) {
+	if f.cfg.Threshold != "" {
+		p.add(f, "threshold", "%s", f.cfg.Threshold)
+	}
+}
+
+// scaleByRows says that held-out rows choose the scaling.
+func (f *fit) scaleByRows() bool { return f.cfg.own() && f.cfg.Scale == "auto" }
+
+// scalings are those that they choose from, that of the data first.
+func (f *fit) scalings() []string {
+	usual, _ := pipeline.ChooseScale(scaleKernel, f.sum)
+	return []string{usual, "quantile"}
 }

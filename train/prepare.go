@@ -21,7 +21,7 @@ type Prepared struct{ f *fit }
 func Prepare(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*Prepared, error) {
 	f, err := beginRows(ctx, src, cfg, opt)
 	if err == nil {
-		err = f.run(prepared)
+		err = f.run(ofPrepared)
 	}
 	if err != nil {
 		return nil, err
@@ -43,6 +43,9 @@ func (p *Prepared) Learner() string { return p.f.learner.name }
 
 // Dim is the number of features, or of their principal components.
 func (p *Prepared) Dim() int { return p.f.learnDim() }
+
+// Default is Data.Default for the rows that it was prepared with.
+func (p *Prepared) Default(c Config) (with Config, ok bool) { return p.f.dataOf(p.f.sum).Default(c) }
 
 // FeatureBytes is the number of bytes of the features of all rows: 4·n·D, or 8 per value of sparse
 // ones.

@@ -29,7 +29,7 @@ func beforeFold(t *testing.T, src dataset.Source, cfg Config) *fit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.run([]stage{(*fit).survey, (*fit).task, (*fit).settle, (*fit).choose, (*fit).reduce, (*fit).solve}); err != nil {
+	if err := take(f, (*fit).survey, (*fit).task, (*fit).settle, (*fit).choose, (*fit).reduce, (*fit).solve); err != nil {
 		t.Fatal(err)
 	}
 	return f

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"mercer/dataset"
@@ -37,6 +38,14 @@ var rfmLearner = Learner{
 func (c *Config) own() bool {
 	l := LearnerOf(c.Learner)
 	return l != nil && l.own
+}
+
+// Implied is c with the learner that its options ask for, where it names none.
+func (c Config) Implied() Config {
+	if (c.Leaf != 0 || c.Members != 0 || c.TargetMeans != "") && (c.Learner == "" || strings.EqualFold(c.Learner, "auto")) {
+		c.Learner = rfmLearner.name
+	}
+	return c
 }
 
 // checkRFM rejects settings of kernels that the learner chooses itself.
@@ -86,11 +95,14 @@ func (c *Config) kinds(dim int) (all []rfm.Kind) {
 	return all
 }
 
+// scaleKernel is the kernel that the usual scaling is for.
+var scaleKernel = kernel.RBF.Usual()
+
 // learnScale chooses the scaling for a learner that chooses its own kernels, by held-out rows of a sample: that of
 // the data, or quantiles. Where a column has long tails under the usual scaling, a few held-out rows far out decide the
 // squared error, and other rows there are predicted by next to no landmarks; so it must be better by tailMargin.
 func (f *fit) learnScale() error {
-	if !f.cfg.own() || f.cfg.Scale != "auto" {
+	if !f.scaleByRows() {
 		return nil
 	}
 	start := time.Now()
@@ -99,9 +111,9 @@ func (f *fit) learnScale() error {
 	if err != nil {
 		return err
 	}
-	usual, why := pipeline.ChooseScale(kernel.RBF.Usual(), f.sum)
+	usual, why := pipeline.ChooseScale(scaleKernel, f.sum)
 	best, least, errors, margin := "", math.Inf(1), map[string]float64{}, 1.0
-	for _, scale := range []string{usual, "quantile"} {
+	for _, scale := range f.scalings() {
 		cfg := f.cfg.pipeline()
 		cfg.Scale = scale
 		p, _, err := pipeline.SettleScaling(*cfg, f.rows())
@@ -118,7 +130,7 @@ func (f *fit) learnScale() error {
 				continue
 			}
 			learned, err := metric.Learn(f.ctx, scaled, y, f.info.Outputs, weights, metric.Options{Kernel: k.Kernel, Form: k.Form,
-				Classes: f.classes != nil, Rounds: 2, Rows: scaleRows, Landmarks: 500, Seed: f.cfg.Seed})
+				Classes: f.classes != nil, Rounds: 2, Rows: scaleRows, Landmarks: scaleCentres, Seed: f.cfg.Seed})
 			if err != nil {
 				return f.located(err)
 			}
@@ -150,12 +162,13 @@ func (f *fit) sampleRows(p *pipeline.Config) int {
 	return n
 }
 
-// scaleRows is the number of rows that choose the scaling. A column has long tails if values in them are farther from 0
+// scaleRows is the number of rows that choose the scaling, by machines on scaleCentres landmarks. A column has long tails if values in them are farther from 0
 // than longTail once it is scaled, 10 standard deviations for the scaling "standard".
 const (
-	scaleRows  = 4000
-	longTail   = 10
-	tailMargin = 1.3
+	scaleRows    = 4000
+	scaleCentres = 500
+	longTail     = 10
+	tailMargin   = 1.3
 )
 
 // farthest is the largest absolute value of rows.

@@ -30,7 +30,7 @@ func chosen(t *testing.T, src dataset.Source, cfg Config, opt Options) *fit {
 	if err != nil {
 		t.Fatalf("%+v: %v", cfg, err)
 	}
-	if err := f.run([]stage{(*fit).survey, (*fit).task, (*fit).chooseDefault}); err != nil {
+	if err := take(f, (*fit).survey, (*fit).task, (*fit).chooseDefault); err != nil {
 		t.Fatalf("%+v: %v", cfg, err)
 	}
 	return f

@@ -91,7 +91,7 @@ func (c Config) Passes() bool {
 func (c Config) SurveyOptions() (dataset.SurveyOptions, error) {
 	all, err := c.withDefaults()
 	f := &fit{cfg: all, asked: c}
-	return dataset.SurveyOptions{Seed: all.Seed, Sample: f.sampleRows(all.pipeline())}, err
+	return dataset.SurveyOptions{Seed: all.Seed, Sample: f.sampleRows(all.pipeline()), Rows: all.SurveyRows}, err
 }
 
 // NewSharded goes on from the survey of all rows: it settles scaling, kernel and map. name is that of the data, and schema how
@@ -107,12 +107,10 @@ func NewSharded(ctx context.Context, name string, schema dataset.Schema, sum *da
 	if err := f.surveyed(sum); err != nil {
 		return nil, err
 	}
-	stages := []stage{(*fit).task, (*fit).chooseDefault, (*fit).agree, (*fit).settle, (*fit).choose}
 	if !cfg.Passes() {
-		return &Sharded{f: f}, f.run(append(stages, (*fit).admit))
+		return &Sharded{f: f}, f.run(ofPieces)
 	}
-	// Its memory is not that of a training in one place.
-	if err := f.run(append(stages, (*fit).drawGolden)); err != nil {
+	if err := f.run(ofPasses); err != nil {
 		return nil, err
 	}
 	if f.info.Task != "classify" {
@@ -188,7 +186,7 @@ func (s *Sharded) Passed(ctx context.Context) (*model.Model, *Report, error) {
 	linear, report := s.shared.Model()
 	f.info.Training.Report = report
 	f.learned = model.Likely(model.Linear{Linear: linear}, &f.info)
-	return f.trained(start, f.run([]stage{(*fit).calibrate, (*fit).judge}))
+	return f.trained(start, f.run(ofSolution))
 }
 
 // Empty are the statistics of no rows, one for each part that rows are divided into.
@@ -214,8 +212,7 @@ func (s *Sharded) Fit(ctx context.Context, parts []*moments.Stats) (*model.Model
 	if rows != f.sum.Rows {
 		return nil, nil, fmt.Errorf("%s: the statistics are of %d rows, the survey of %d", f.src.Name(), rows, f.sum.Rows)
 	}
-	err := f.run([]stage{(*fit).reduce, (*fit).solve, (*fit).calibrate, (*fit).judge})
-	return f.trained(start, err)
+	return f.trained(start, f.run(ofSums))
 }
 
 // unread is the source of rows that other processes read.

@@ -1,15 +1,14 @@
 // Package train turns data and a configuration into a model.
 //
-// A training is a list of stages: survey the rows, decide the task, take the default learner for tables of numbers if
-// nothing else was asked for, choose its scaling, learn a metric, settle the pipeline, choose the
-// learner, check that all of it can go on, find principal components, solve, calibrate, divide two classes by a threshold, note if all rows get one answer, judge. Fit goes
-// through all of them; the other entry points stop on the way. A learner is one file and one row of
+// A training is a list of steps (steps.go): a survey of the rows, what follows from it, what held-out rows decide, the map, the
+// learner, probabilities. Fit takes all of them; every other entry takes some, in the same order. Resolve takes those that look at
+// no rows, and tells the others: that is a Plan. What the default is stands in default.go alone. A learner is one file and one row of
 // a table (learners.go). A model is a function of data, Config and seed: the same bytes for
 // any number of threads and any batch size. Options.Memory decides only whether the learner rfm is the default, which
 // holds all rows, and whether an svm has memory for Newton's steps after its passes.
 //
 // Programs use [Config], [Options] and [Fit] with its variants; [Statistics] for rows that come in parts; [Online] for
-// a model that keeps learning; and [Plan]. The rest is for the packages that compare trainings (trial, cost, tune,
+// a model that keeps learning; and [Resolve] and [NewPlan] for a [Plan]. The rest is for the packages that compare trainings (trial, cost, tune,
 // auto) and changes with them: [Learner] and the functions that find one ([LearnerOf], [ExactSVM], [OnePass], [Chooser],
 // [Data]), [Size], [Config.BeforeLearner], and what trainings on the same features share ([Prepared], [MappedRows], [PathRows],
 // [PartsFit]).
@@ -30,33 +29,6 @@ import (
 	"mercer/moments"
 	"mercer/pipeline"
 )
-
-// stage is one step of a training.
-type stage func(*fit) error
-
-// The stages of a training, in order; each entry has a list of them.
-var (
-	ofRows = []stage{(*fit).survey, (*fit).task, (*fit).chooseDefault, (*fit).agree, (*fit).learnMeans, (*fit).learnScale, (*fit).learnMetric, (*fit).settle, (*fit).choose, (*fit).admit,
-		(*fit).reduce, (*fit).solve, (*fit).calibrate, (*fit).divide, (*fit).oneAnswer, (*fit).judge}
-	ofBags       = append([]stage{(*fit).pool, (*fit).labelled}, ofRows...)
-	features     = []stage{(*fit).survey, (*fit).noMetric, (*fit).classesFor, (*fit).settle, (*fit).reduceApart}
-	prepared     = []stage{(*fit).survey, (*fit).task, (*fit).learnScale, (*fit).learnMetric, (*fit).settle, (*fit).reduceApart, (*fit).choose}
-	planned      = []stage{(*fit).survey, (*fit).task, (*fit).extrapolate, (*fit).chooseDefault, (*fit).planMetric, (*fit).settle, (*fit).choose}
-	ofStatistics = []stage{(*fit).resume, (*fit).affordable, (*fit).addRows, (*fit).judge}
-)
-
-// run runs stages in order, until the context ends.
-func (f *fit) run(stages []stage) error {
-	for _, s := range stages {
-		if err := s(f); err != nil {
-			return err
-		}
-		if err := f.ctx.Err(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // begin checks a configuration and begins a training on the rows of src.
 func begin(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*fit, error) {
@@ -111,7 +83,7 @@ func FitPipeline(ctx context.Context, src dataset.Source, cfg Config, opt Option
 	why map[string]string, err error) {
 	f, err := beginRows(ctx, src, cfg, opt)
 	if err == nil {
-		err = f.run(features)
+		err = f.run(ofPipeline)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -250,10 +222,11 @@ func (f *fit) settle() error {
 
 // rows are the rows that a pipeline is settled for.
 func (f *fit) rows() pipeline.Rows {
-	return pipeline.Rows{
-		Name: f.src.Name(), Schema: &f.info.Schema, Summary: f.sum, Memory: f.opt.Memory, Metric: f.metric,
-		Find: func(p *pipeline.Pipeline) error { return f.findOutside(p) },
+	r := pipeline.Rows{Name: f.src.Name(), Schema: &f.info.Schema, Summary: f.sum, Memory: f.opt.Memory, Metric: f.metric, Find: f.findOutside}
+	if _, is := f.src.(unread); is && f.planned > 0 {
+		r.Find = nil
 	}
+	return r
 }
 
 // admit rejects early what would stop the training later.

@@ -1,76 +1,131 @@
 package train
 
 import (
+	"bytes"
 	"context"
-	"math"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"mercer/dataset"
-	"mercer/feature"
-	"mercer/internal/random"
-	"mercer/kernel"
 	"mercer/matrix"
+	"mercer/model"
 )
 
-// The γ of a step of a chain is that of what the steps before it make of the rows, and not that of
-// the rows; a step that is given one keeps it, and steps of a sum all see the rows.
-func TestStepGamma(t *testing.T) {
-	const n, d = 400, 12
-	r := random.New(1, "steps")
-	x, y := matrix.NewDense(n, d), make([]float64, n)
-	for i := range n {
-		sum := float32(0)
-		for j := range d {
-			x.Row(i)[j] = float32(math.Exp(r.Normal()))
-			sum += x.Row(i)[j]
+// take takes some steps of a training.
+func take(f *fit, some ...func(*fit) error) error {
+	for _, do := range some {
+		if err := do(f); err != nil {
+			return err
 		}
-		for j := range d {
-			x.Row(i)[j] /= 20 * sum // short rows: their distances are far smaller than those of their features
-		}
-		y[i] = float64(i % 2)
 	}
-	src, err := dataset.FromRows(matrix.Rows{Dense: x}, y, 1, nil)
-	if err != nil {
-		t.Fatal(err)
+	return nil
+}
+
+// A plan is made without a look at the rows, is the same after JSON, and its configuration trains the model of the one that was asked for.
+func TestPlansTrainTheSameModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
 	}
-	first := feature.Config{Map: "chebyshev", Kernel: kernel.Kernel{Name: "chi2"}}
-	steps := func(cfg Config) []feature.Config {
-		cfg.Scale, cfg.Learner, cfg.Lambda = "none", "ridge", 1
-		m, _, err := Fit(context.Background(), src, cfg, Options{})
+	x, names := rings(1, 300, 2)
+	more, named := rings(2, 1100, 2)
+	y := make([]float64, x.Rows)
+	for i := range y {
+		y[i] = float64(x.Row(i)[0]) * float64(x.Row(i)[1])
+	}
+	few, numbers := source(t, matrix.Rows{Dense: x}, nil, 0, names), source(t, matrix.Rows{Dense: x}, y, 1, nil)
+	many := source(t, matrix.Rows{Dense: more}, nil, 0, named)
+	for _, c := range []struct {
+		src  dataset.Source
+		cfg  Config
+		says string // names of steps
+	}{
+		{few, Config{}, "survey task scaling kernel map learner"},
+		{numbers, Config{Features: 64, Calibrate: "none"}, "survey task scaling kernel map learner"},
+		{numbers, Config{Metric: "diagonal", MetricRows: 200, Features: 64}, "survey task scaling metric kernel map learner"},
+		{few, Config{Kernel: "poly", Degree: 2, Features: 80, Components: 10, Learner: "ridge"}, "survey task scaling kernel map components learner"},
+		{few, Config{Learner: "kernel-svm", Scale: "none"}, "survey task kernel learner"},
+		{few, Config{Kernel: "linear", Learner: "logistic", C: 1}, "survey task scaling learner"},
+		{few, Config{Learner: "svm", C: 1, Features: 32, Calibrate: "platt", Threshold: "0.3"}, "survey task scaling kernel map learner calibrate threshold"},
+		{many, Config{Seed: 3}, "survey task scaling learner calibrate"},
+		{numbers, Config{Learner: "rfm", Kernel: "rbf", Features: 40}, "survey task scaling learner"},
+		{few, Config{Learner: "online", SurveyRows: 100, Features: 64, Gamma: "median*2"}, "survey task scaling kernel map learner"},
+	} {
+		o, err := c.cfg.SurveyOptions()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return m.Info().Feature.Steps
-	}
-	z, err := feature.Fit(first, matrix.Rows{Dense: x})
-	if err != nil {
-		t.Fatal(err)
-	}
-	of := func(x matrix.Rows) float64 {
-		g, err := kernel.MedianGamma(x, 1, "rbf")
+		sum, err := dataset.Survey(context.Background(), c.src, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return g
-	}
-	raw, reached := of(matrix.Rows{Dense: x}), of(feature.Apply(z, matrix.Rows{Dense: x}, &matrix.Dense{}, &matrix.CSR{}))
-	if raw < 5*reached {
-		t.Fatalf("γ is %g of rows and %g of their features; the test cannot tell", raw, reached)
-	}
-	near := func(what string, got, want float64) {
-		if !(math.Abs(got/want-1) < 0.1) {
-			t.Errorf("%s: γ = %g, want about %g", what, got, want)
+		before, _ := json.Marshal(sum)
+		plan, err := Resolve(Survey{c.src.Name(), *c.src.Schema(), sum}, c.cfg, Options{})
+		if err != nil {
+			t.Fatalf("%+v: %v", c.cfg, err)
+		}
+		if after, _ := json.Marshal(sum); !bytes.Equal(before, after) {
+			t.Errorf("%+v: planning has changed the survey", c.cfg)
+		}
+		text, err := json.Marshal(plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again Plan
+		if err := json.Unmarshal(text, &again); err != nil || !reflect.DeepEqual(*plan, again) {
+			t.Errorf("%+v: after JSON the plan is %+v, before %+v: %v", c.cfg, again, *plan, err)
+		}
+		var says []string
+		for _, s := range plan.Steps {
+			says = append(says, s.Name)
+		}
+		if got := strings.Join(says, " "); got != c.says {
+			t.Errorf("%+v: the steps are %s, want %s", c.cfg, got, c.says)
+		}
+		if plan.Config.own() && c.cfg.Learner == "" {
+			continue // it takes its time, and the learner by its name is the next case
+		}
+		asked, planned := fitted(t, c.src, c.cfg), fitted(t, c.src, again.Config)
+		if !sameTensors(asked, planned) {
+			t.Errorf("%+v: %+v trains another model", c.cfg, again.Config)
+		}
+		if a, b := asked.Info(), planned.Info(); a.Training.Learner != plan.Config.Learner || a.Scale != b.Scale || a.Task != plan.Config.Task ||
+			!slices.Equal(a.Classes, b.Classes) || a.Outputs != plan.Outputs {
+			t.Errorf("%+v: the model is %+v, as planned %+v", c.cfg, a, b)
+		}
+		if !c.cfg.reduces() && !plan.Exact && Size(asked) != plan.Features {
+			t.Errorf("%+v: %d features, %d as planned", c.cfg, Size(asked), plan.Features)
 		}
 	}
-	last := feature.Config{Map: "rff", Features: 64}
-	near("chain", steps(Config{Map: "chain", Steps: []feature.Config{first, last}})[1].Kernel.Gamma, reached)
-	near("median*3", steps(Config{Map: "chain", Gamma: "median*3", Steps: []feature.Config{first, last}})[1].Kernel.Gamma, 3*reached)
-	near("sum behind a map", steps(Config{Map: "chain", Steps: []feature.Config{first,
-		{Map: "sum", Steps: []feature.Config{last, last}}}})[1].Steps[1].Kernel.Gamma, reached)
-	near("chain in a sum", steps(Config{Map: "sum",
-		Steps: []feature.Config{last, {Map: "chain", Steps: []feature.Config{first, last}}}})[1].Steps[1].Kernel.Gamma, reached)
-	near("sum", steps(Config{Map: "sum", Steps: []feature.Config{last, last}})[1].Kernel.Gamma, raw)
-	near("a number", steps(Config{Map: "chain", Gamma: "7", Steps: []feature.Config{first, last}})[1].Kernel.Gamma, 7)
-	last.Kernel = kernel.Kernel{Name: "rbf", Gamma: 0.5}
-	near("of the step", steps(Config{Map: "chain", Steps: []feature.Config{first, last}})[1].Kernel.Gamma, 0.5)
+}
+
+// sameTensors says that two models predict by the same numbers.
+func sameTensors(a, b *model.Model) bool {
+	x, y := a.Predictor().Tensors(), b.Predictor().Tensors()
+	if len(x) != len(y) || len(x) == 0 {
+		return false
+	}
+	for name, tensor := range x {
+		if other := y[name]; other == nil || !slices.Equal(tensor.F32, other.F32) || !slices.Equal(tensor.F64, other.F64) {
+			return false
+		}
+	}
+	return true
+}
+
+// What every entry takes is in the order of the one list, with a survey or what takes its place before all that goes by it.
+func TestEveryEntryHasItsSteps(t *testing.T) {
+	for e := ofRows; e <= ofSolution; e <<= 1 {
+		n := 0
+		for _, s := range steps {
+			if s.in&e != 0 {
+				n++
+			}
+		}
+		if n < 2 {
+			t.Errorf("entry %b takes %d steps", e, n)
+		}
+	}
 }

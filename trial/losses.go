@@ -57,6 +57,7 @@ func Losses(ctx context.Context, m *model.Model, src dataset.Source) ([]float64,
 	var out []float64
 	var scores matrix.Dense
 	has := make([]bool, m.Outputs())
+	src = dataset.WithMeans(src, &m.Info().Schema)
 	for b, err := range dataset.Each(ctx, src) {
 		if err != nil {
 			return nil, err
@@ -106,6 +107,7 @@ func LogLosses(ctx context.Context, m *model.Model, src dataset.Source) ([]float
 	var part matrix.Dense
 	var out []float64
 	p := make([]float64, len(m.Classes()))
+	src = dataset.WithMeans(src, &m.Info().Schema)
 	for b, err := range dataset.Each(ctx, src) {
 		if err != nil {
 			return nil, err

@@ -206,6 +206,8 @@ func applies(a *Axis, c *train.Config) bool {
 	k := kernel.Kernel{Name: c.KernelName()}
 	learner := train.LearnerOf(c.Learner)
 	switch {
+	case learner.ChoosesKernels() && (name == "gamma" || name == "sigma"):
+		return false
 	case name == "sigma":
 		return kernel.Has(k.Name, "gamma")
 	case slices.Contains(kernel.ParameterNames(), name):

@@ -195,7 +195,12 @@ func (s *search) check(space Space) error {
 
 // choose lists the configurations.
 func (s *search) choose(space Space) error {
+	usual, table := s.base.Default(space.Base)
+	table = table && len(space.Axes) == 0
 	space = space.withDefaults(s.base.Learner(), s.base.Info().Task)
+	if table { // what train would take, beside the features that are searched
+		space.Axes = append(space.Axes, Axis{Name: "learner", Values: []string{space.Base.Learner, usual.Learner}})
+	}
 	var c *combinations
 	var err error
 	if s.opt.Trials > 0 {
@@ -215,7 +220,9 @@ func (s *search) choose(space Space) error {
 		s.warn(fmt.Sprintf("the space has no more than %d different points, %d were asked for", len(c.trials), s.opt.Trials))
 	}
 	for _, t := range s.candidates {
-		t.Scores = nil
+		if t.Scores = nil; t.Config.Kernel == "" && !train.LearnerOf(t.Config.Learner).ChoosesKernels() {
+			t.Config.Kernel = t.Config.KernelName()
+		}
 	}
 	return nil
 }

@@ -20,8 +20,9 @@ that trains the same model again, and what a support vector machine with the ker
 have taken.
 
 --estimate predicts the time and the memory of the training by a few small ones, and stops. Where
-progress is shown, a training of more than some ten seconds says so before it begins. Where no
-learner is named, --estimate is about the training with --quick.
+progress is shown, a training of more than some ten seconds says so before it begins. --plan reads
+the data once and says what the training would do, step by step: what the survey decides, why, and
+what held-out rows choose from; with --json as the configuration that trains the same model.
 `
 
 // autoFlags are those of choosing by races.
@@ -29,6 +30,7 @@ func (t *training) autoFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&t.auto, "auto", false, "choose kernel, γ, scaling, learner and number of features by races on samples of the rows")
 	f.DurationVar(&t.budget, "budget", 0, "most time that --auto may take, with the training (default: any)")
+	f.BoolVar(&t.plan, "plan", false, "survey the data, say what the training would do and why, and stop")
 	f.BoolVar(&t.estimate, "estimate", false, "predict the time and the memory of the training, and stop")
 }
 
@@ -39,8 +41,8 @@ func (t *training) checkAuto(cmd *cobra.Command, path string) error {
 		return usagef("--budget is the time that --auto may take; give --auto as well")
 	case !t.auto:
 		return nil
-	case t.estimate:
-		return usagef("--auto chooses what to train, --estimate predicts a training that is known; give one of them")
+	case t.estimate || t.plan:
+		return usagef("--auto chooses what to train, --estimate and --plan are about a training that is known; give one of them")
 	case what != "":
 		return usagef("--auto chooses among trainings on a file of rows, not on %s", what)
 	case t.saveStats != "":
@@ -67,7 +69,7 @@ func trainCommand(cmd *cobra.Command, c train.Config, path string) string {
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch f.Name {
-		case "auto", "budget", "json", "progress", "estimate", "output", "report", "plots":
+		case "auto", "budget", "json", "progress", "estimate", "plan", "output", "report", "plots":
 		default:
 			set(f.Name, strings.Trim(f.Value.String(), "[]"))
 		}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -84,6 +85,33 @@ func (t *training) printCost(cmd *cobra.Command, path string, memory int64) erro
 		return present.JSON(w, c)
 	}
 	present.CostText(w, c)
+	return nil
+}
+
+// printPlan is train --plan: it surveys the data, says what the training would do, and stops.
+func (t *training) printPlan(cmd *cobra.Command, path string, memory int64) error {
+	if t.cfg.Bag != nil || t.appendTo != nil || t.like != "" || t.from != "" || t.data.Stream {
+		return usagef("--plan is for a training on a table of rows that begins with a survey of all: leave out --group, --append, --like, " +
+			"--continue and --survey-rows")
+	}
+	opened, err := dataset.Open(cmd.Context(), path, t.data)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	var src dataset.Source = opened
+	if t.holdout > 0 {
+		src, _ = dataset.Split(src, t.holdout, max(t.cfg.Seed, 1))
+	}
+	p, err := train.NewPlan(cmd.Context(), src, 0, t.cfg, train.Options{Memory: memory})
+	if err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	if t.json {
+		return present.JSON(w, p)
+	}
+	present.PlanText(w, filepath.Base(dataset.ShownPath(path)), p)
 	return nil
 }
 

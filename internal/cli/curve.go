@@ -49,6 +49,7 @@ first training, about how long it takes and what it holds (not with --progress n
   mercer curve a9a.gz --at-rows 500,2000,8000 --at-features 128,512,2048 --json`,
 		Args: nArgs(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			unname(cmd, &cfg, false)
 			if err := settle(cmd, &cfg); err != nil {
 				return err
 			}

@@ -32,7 +32,7 @@ var flagGroups = []flagGroup{
 			"online optimizer rate epochs average-from survey-rows continue append like save-stats"},
 	{"Choosing",
 		"quick auto budget estimate folds search trials pick",
-		"fold-kind fold-group fold-share repeats strict space no-reuse journal keep-journal"},
+		"plan fold-kind fold-group fold-share repeats strict space no-reuse journal keep-journal"},
 	{"Output",
 		"output output-format json report plots csv progress memory threads",
 		"results"},

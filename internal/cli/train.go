@@ -35,8 +35,8 @@ type training struct {
 	online     bool
 	from       string // the model to continue
 
-	auto, estimate bool
-	budget         time.Duration
+	auto, estimate, plan bool
+	budget               time.Duration
 }
 
 func newTrain() *cobra.Command {
@@ -151,7 +151,7 @@ columns of 0 and 1 with --task multilabel.
 }
 
 func (t *training) check() error {
-	if t.out == "" && !t.estimate {
+	if t.out == "" && !t.estimate && !t.plan {
 		return usagef("no file to write the model to; give -o MODEL")
 	}
 	if t.test != "" && t.holdout != 0 {
@@ -176,8 +176,8 @@ func (t *training) check() error {
 	}
 	if t.unlabelled != "" {
 		switch {
-		case t.auto || t.estimate:
-			return usagef("--unlabelled is for a training whose principal components are known; leave out --auto and --estimate")
+		case t.auto || t.estimate || t.plan:
+			return usagef("--unlabelled is for a training whose principal components are known; leave out --auto, --estimate and --plan")
 		case t.saveStats != "":
 			return usagef("--save-stats keeps the rows of DATA alone, and a training that goes on from them would find other components " +
 				"than with --unlabelled; leave out one of them")

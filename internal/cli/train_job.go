@@ -70,7 +70,12 @@ func (t *training) run(cmd *cobra.Command, path string) error {
 	if memory == 0 {
 		memory = availableMemory() / 5 * 4
 	}
-	if t.estimate {
+	switch {
+	case t.plan && t.estimate:
+		return usagef("--plan says what a training does, --estimate what it takes; give one of them")
+	case t.plan:
+		return t.printPlan(cmd, path, memory)
+	case t.estimate:
 		return t.printCost(cmd, path, memory)
 	}
 	t.announce(ctx, p, path, memory)

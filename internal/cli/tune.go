@@ -232,6 +232,9 @@ func (t *tuning) makeSpace(cmd *cobra.Command) (tune.Space, error) {
 	}
 	s.Base = t.train.cfg
 	s.Base.Bag = nil // the search is on the rows that bags become
+	if len(s.Axes) == 0 && t.train.cfg.Bag == nil {
+		unname(cmd, &s.Base, false)
+	}
 	return s, nil
 }
 

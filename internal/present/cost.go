@@ -19,7 +19,11 @@ func CostText(w io.Writer, c *cost.Prediction) {
 	Line(w, "rows", "%s", rows)
 	Line(w, "training", "%s; %s features, %s", trial.Describe(c.Plan.Config), units.Count(c.Plan.Features),
 		units.Plural(c.Plan.Outputs, "output"))
-	Line(w, "time", "read %s · map %s · solve %s", units.Seconds(c.Read), units.Seconds(c.Map), units.Seconds(c.Solve))
+	metric := ""
+	if c.Metric > 0 {
+		metric = "metric " + units.Seconds(c.Metric) + " · "
+	}
+	Line(w, "time", "read %s · %smap %s · solve %s", units.Seconds(c.Read), metric, units.Seconds(c.Map), units.Seconds(c.Solve))
 	Line(w, "memory", "%s (%s)", units.Bytes(c.Plan.Bytes), c.Plan.Formula)
 	fmt.Fprintf(w, "\n  %-10s%10s%10s%12s%12s\n", "trials", "rows", "features", "map", "solve")
 	for _, t := range c.Trials {
