@@ -14,6 +14,7 @@ import (
 	"mercer/dataset"
 	"mercer/feature"
 	"mercer/internal/digits"
+	"mercer/internal/need"
 	"mercer/internal/random"
 	"mercer/learn"
 	"mercer/matrix"
@@ -316,7 +317,7 @@ func TestDigitsByDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, quick := range []bool{false, true} {
+	for _, quick := range need.Few(t, []bool{true, false}, 1, "the default learner errs on at most 2.5 % of the digits") {
 		m := fitted(t, train, Config{Quick: quick})
 		training := &m.Info().Training
 		if fast := model.ReportOf[*learn.SVMReport](training) != nil; fast != quick || !quick && model.ReportOf[*rfm.Report](training) == nil ||

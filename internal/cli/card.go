@@ -133,7 +133,7 @@ func commandOf(m *model.Model) string {
 		case json.Unmarshal(value, &word) != nil:
 			word = string(value)
 		}
-		if word != f.DefValue {
+		if word != f.DefValue || f.Name == "kernel" && train.LearnerOf(info.Training.Learner).ChoosesKernels() {
 			flag(f.Name, word)
 		}
 	}

@@ -19,7 +19,7 @@ func TestCardsTellHowToMakeTheModelAgain(t *testing.T) {
 	code := regexp.MustCompile(`(?s)<pre[^>]*><code>(mercer train .*?)</code>`)
 	for _, args := range []string{
 		"--learner svm --features 32 --threshold max-f1 --holdout 0.25",
-		"--learner rfm --label y --calibrate platt --threshold recall=0.9",
+		"--learner rfm --kernel rbf --label y --threshold recall=0.9",
 		"--kernel laplacian --features 48 --learner ridge --lambda 0.5 --seed 3 --holdout 0.2 --holdout-kind random",
 		"--task regress --label shop --id town --learner kernel-ridge --kernel matern --nu 2.5 --split-group town",
 		"--learner online --optimizer adagrad --epochs 2 --ignore size --features 16",

@@ -93,7 +93,7 @@ func TestDatabasesPredictRawColumns(t *testing.T) {
 			return exportTable(n, c.classes, true)
 		}
 		name := strings.ReplaceAll(c.name, " ", "-")
-		a, more := write(t, dir, name+".a.csv", data(700)), write(t, dir, name+".csv", data(300))
+		a, more := write(t, dir, name+".a.csv", data(450)), write(t, dir, name+".csv", data(200))
 		file, told := filepath.Join(dir, name+".mercer"), filepath.Join(dir, name+".told")
 		if r := mercer(t, append([]string{"train", a, "-o", file}, strings.Fields(c.flags)...)...); r.code != 0 {
 			t.Fatalf("%s: %s", c.name, r.stderr)

@@ -106,7 +106,7 @@ func TestExportedModelsPredictInNumPy(t *testing.T) {
 	for _, c := range need.Few(t, cases, 4, "every kernel, map and coding by the reader in NumPy") {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			data, more := write(t, dir, "a.csv", exportTable(700, c.classes, true)), write(t, dir, "b.csv", exportTable(1200, c.classes, true))
+			data, more := write(t, dir, "a.csv", exportTable(450, c.classes, true)), write(t, dir, "b.csv", exportTable(400, c.classes, true))
 			file, told := filepath.Join(dir, "m.mercer"), filepath.Join(dir, "p.out")
 			ok(t, append([]string{"train", data, "-o", file}, strings.Fields(c.flags)...)...)
 			if c.name == "means" {
