@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"mercer/internal/option"
 	"mercer/matrix"
@@ -22,6 +23,7 @@ const (
 type labelCounts struct {
 	numbers  map[float64]int // rows of each; empty again after an overflow
 	texts    map[string]int
+	words    bool // some text is no number
 	overflow bool // too many to be classes
 	rows     int
 	fraction bool // some number is not an integer
@@ -59,6 +61,7 @@ func (l *labelCounts) add(b *matrix.Batch) {
 // count counts a label: text, or a number if text is "".
 func (l *labelCounts) count(y float64, text string) {
 	if text != "" {
+		l.words = l.words || math.IsNaN(y)
 		if _, known := l.texts[text]; known || len(l.texts) < maxDistinct {
 			l.texts[text]++
 		} else {
@@ -98,7 +101,7 @@ func (s *Summary) Task(asked string) (task, why string, err error) {
 		return "multilabel", why, err
 	case l.lists:
 		return "", "", option.Errorf("rows have lists of labels; use %s", option.Set("task", "multilabel"))
-	case asked == "regress" && len(l.texts) > 0:
+	case asked == "regress" && l.words:
 		return "", "", option.Errorf("the label %q is no number, so it cannot be predicted by regression; use %s",
 			slices.Min(slices.Collect(maps.Keys(l.texts))), option.Set("task", "classify"))
 	case asked == "classify" && s.Outputs > 1:
@@ -109,10 +112,10 @@ func (s *Summary) Task(asked string) (task, why string, err error) {
 		return asked, "as asked", nil
 	case s.Outputs > 1:
 		return "regress", fmt.Sprintf("%d numbers a row", s.Outputs), nil
-	case len(l.texts) > 0:
+	case l.words:
 		return "classify", "labels are text", nil
 	}
-	n := len(l.numbers)
+	n := l.distinct()
 	if l.overflow {
 		return "regress", "labels are very many different numbers", nil
 	}
@@ -127,6 +130,9 @@ func (s *Summary) Task(asked string) (task, why string, err error) {
 		return "classify", many, nil
 	}
 	values := slices.Collect(maps.Keys(l.numbers))
+	if len(l.texts) > 0 {
+		return "regress", many, nil
+	}
 	low, high := slices.Min(values), slices.Max(values)
 	if (low == 0 || low == 1) && high-low == float64(n-1) && l.rows >= 10*n {
 		return "classify", fmt.Sprintf("labels are the numbers %g to %g without a gap", low, high), nil
@@ -179,8 +185,27 @@ func (s *Summary) ClassRows(c *Classes) []int {
 	return rows
 }
 
-// number writes a number as a label: +1, 1 and 1.0 are the same.
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+// number writes a number as a label: +1, 1 and 1.0 are the same. Whole ones are written out, 1000000 and not 1e+06.
+func number(v float64) string {
+	if v == math.Trunc(v) && math.Abs(v) < 1e21 {
+		return strconv.FormatFloat(v+0, 'f', -1, 64) // +0: no -0
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// spelled says that a label is a whole number of which float64 loses digits, such as an ID of 19, or leading zeros: it is kept as
+// text beside the number.
+func spelled(label []byte, v float64) bool {
+	if len(label) > 0 && label[0] == '-' {
+		label = label[1:]
+	}
+	for _, c := range label {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(label) > 1 && label[0] == '0' || math.Abs(v) >= 1<<53 && number(math.Abs(v)) != string(label)
+}
 
 // Classes map labels to the numbers 0, 1, … of their classes.
 type Classes struct {
@@ -196,7 +221,11 @@ func NewClasses(labels []string) *Classes {
 	for i, l := range labels {
 		c.texts[l] = i
 		if v, err := strconv.ParseFloat(l, 64); err == nil {
-			c.numbers[v] = i
+			if k, two := c.numbers[v]; !two || l == number(v) {
+				c.numbers[v] = i
+			} else if k >= 0 && labels[k] != number(v) {
+				c.numbers[v] = -1 // which of them a number is cannot be told
+			}
 		}
 	}
 	return c
@@ -211,11 +240,17 @@ func (c *Classes) Named(label string) int {
 		return k
 	}
 	if v, err := strconv.ParseFloat(label, 64); err == nil {
-		if k, known := c.numbers[v]; known {
+		if k, known := c.numbers[v]; known && k >= 0 && c.spelledAs(k, label) {
 			return k
 		}
 	}
 	return -1
+}
+
+// spelledAs says that a number written so is the label of class k, which may have other zeros in front, and not only the same float64.
+func (c *Classes) spelledAs(k int, number string) bool {
+	v, err := strconv.ParseFloat(number, 64)
+	return err != nil || math.Abs(v) < 1<<53 || strings.TrimLeft(c.labels[k], "0") == strings.TrimLeft(number, "0")
 }
 
 // Of is the class of row i of a batch, -1 if its label is none of the classes.
@@ -223,7 +258,10 @@ func (c *Classes) Of(b *matrix.Batch, i int) int {
 	var class int
 	var known bool
 	if b.Names != nil && b.Names[i] != "" {
-		class, known = c.texts[b.Names[i]]
+		if class, known = c.texts[b.Names[i]]; !known && !math.IsNaN(b.Y[i*b.Outputs]) {
+			class, known = c.numbers[b.Y[i*b.Outputs]]
+			known = known && class >= 0 && c.spelledAs(class, b.Names[i])
+		}
 	} else {
 		class, known = c.numbers[b.Y[i]]
 	}

@@ -3,7 +3,6 @@ package dataset
 import (
 	"bufio"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -110,11 +109,14 @@ func (w *csvWriter) row(x matrix.Rows, i int) []float32 {
 // label writes label k of row i, or its list of labels.
 func (w *csvWriter) label(b *matrix.Batch, i, k int) error {
 	y := b.Y[i*b.Outputs+k]
-	if !math.IsNaN(y) {
-		w.line = strconv.AppendFloat(w.line, y, 'g', -1, 64)
+	text := ""
+	if b.Names != nil {
+		text = b.Names[i]
+	}
+	if text == "" {
+		w.line = append(w.line, number(y)...)
 		return nil
 	}
-	text := b.Names[i]
 	if strings.Contains(text, listMark) {
 		text = strings.Trim(text, listMark)
 		if strings.Contains(text, csvListMark) {

@@ -343,6 +343,8 @@ func (p *libsvmParser) label(b []byte) (y float64, text string, err error) {
 	switch {
 	case ok && math.IsInf(v, 0):
 		return 0, "", fmt.Errorf("the label %s is out of float64's range", shorten(b))
+	case ok && spelled(b, v):
+		return v, intern(p.interned, b), nil
 	case ok:
 		return v, "", nil
 	case bytes.IndexByte(b, ':') >= 0:

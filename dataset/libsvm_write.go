@@ -3,7 +3,6 @@ package dataset
 import (
 	"bufio"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -76,7 +75,7 @@ func (w *libsvmWriter) label(b *matrix.Batch, i int) error {
 	switch {
 	case b.Outputs == 0:
 		w.line = append(w.line, '0')
-	case math.IsNaN(b.Y[i]):
+	case b.Names != nil && b.Names[i] != "":
 		for k, label := range strings.Split(strings.Trim(b.Names[i], listMark), listMark) {
 			if strings.IndexFunc(label, func(c rune) bool { return c <= ' ' || unicode.IsSpace(c) || strings.ContainsRune(":,#", c) }) >= 0 {
 				return fmt.Errorf("the label %q has a blank, a colon, a comma or a #, which cannot stand in LIBSVM text", label)
@@ -87,7 +86,7 @@ func (w *libsvmWriter) label(b *matrix.Batch, i int) error {
 			w.line = append(w.line, label...)
 		}
 	default:
-		w.line = strconv.AppendFloat(w.line, b.Y[i], 'g', -1, 64)
+		w.line = append(w.line, number(b.Y[i])...)
 	}
 	return nil
 }

@@ -423,6 +423,8 @@ func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 	switch {
 	case ok && math.IsInf(v, 0):
 		return 0, "", p.wrong(i, cell, fmt.Errorf("the label %s is out of float64's range", shorten(cell)))
+	case ok && len(p.schema.Labels) == 1 && spelled(trim(cell), v):
+		return v, intern(p.interned, trim(cell)), nil
 	case ok:
 		return v, "", nil
 	case missing(cell):
