@@ -22,20 +22,25 @@ type bagLabels struct {
 	at   map[string]int // the label of a bag by its name; nil: in the order of the bags
 }
 
-// withBagLabels reads a file of labels: IDX, NPY or text. A text with two cells per line names
+// withBagLabels reads the file of labels of the options: IDX, NPY or text. A text with two cells per line names
 // bags, if bags have names.
-func withBagLabels(ctx context.Context, bags Bags, file string, named bool) (Bags, error) {
-	in, err := openInput(file)
+func withBagLabels(ctx context.Context, bags Bags, opt Options, named bool) (Bags, error) {
+	in, err := openInput(opt.LabelsFile)
 	if err != nil {
 		return nil, err
 	}
 	l := &bagLabels{Bags: bags, file: in.Name()}
-	opt := Options{Label: "0", Header: "no"}
+	opt = Options{Label: "0", Header: "no", Encoding: opt.Encoding}
 	if head := in.Head(); len(head) > 0 && !looksLikeIDX(head) && string(head[:min(len(head), len(npyMagic))]) != npyMagic {
 		opt.Format = "csv"
-		if sep := twoCells(head); named && sep != 0 {
+		text, err := asUTF8(in, opt.Encoding)
+		if err != nil {
+			in.Close()
+			return nil, err
+		}
+		if sep := twoCells(text.Head()); named && sep != 0 {
 			defer in.Close()
-			return l, l.readNames(in, sep)
+			return l, l.readNames(text, sep)
 		}
 	}
 	f, err := openLabels(ctx, in, opt)
@@ -85,7 +90,7 @@ func twoCells(head []byte) byte {
 }
 
 // readNames reads lines of a name and a label.
-func (l *bagLabels) readNames(in *packed, sep byte) error {
+func (l *bagLabels) readNames(in input, sep byte) error {
 	src, _, err := in.Open()
 	if err != nil {
 		return err
@@ -118,10 +123,11 @@ func (l *bagLabels) readNames(in *packed, sep byte) error {
 		l.all.Y = append(l.all.Y, label.Y...)
 		l.all.Names = append(l.all.Names, strings.Join(label.Names, ""))
 	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("%s: %w", l.file, err)
+	err = lines.Err()
+	if at := (*RowError)(nil); err == nil || errors.As(err, &at) { // which names its place
+		return err
 	}
-	return nil
+	return fmt.Errorf("%s: %w", l.file, err)
 }
 
 // of is the number of a bag's label, -1 if it has none.

@@ -157,7 +157,7 @@ func newBags(ctx context.Context, in *packed, opt Options) (*BagFile, error) {
 		if len(src.Schema().Labels) > 0 {
 			return nil, twiceLabelled(in.Name())
 		}
-		f.Bags, err = withBagLabels(ctx, f.Bags, opt.LabelsFile, f.Bags.(*rowBags).keyed)
+		f.Bags, err = withBagLabels(ctx, f.Bags, opt, f.Bags.(*rowBags).keyed)
 	}
 	return f, err
 }

@@ -94,7 +94,7 @@ func (t *recoded) Open() (io.ReadCloser, func() float64, error) {
 	if t.returns && !strings.HasPrefix(t.encoding, "utf-16") {
 		r = &ended{r}
 	}
-	c := recoder{ReadCloser: r, place: t.place, line: 1}
+	c := recoder{ReadCloser: r, place: t.place, line: 1, convert: nameOrConvert}
 	switch t.encoding {
 	case "utf-8":
 		return &checked{recoder: c}, share, nil
@@ -130,19 +130,42 @@ type recoder struct {
 	io.ReadCloser
 	place func(line int) (source string, lineThere int)
 	line  int
+	begun int // characters of the line that were read
 	err   error
+
+	convert fmt.Stringer // how text that is not UTF-8 may be read, but for the name of the file
 }
 
-// wrong is the error for text that is not of its encoding; lines that end in before are not counted yet.
+// pass counts the lines and characters of a text that was read.
+func (c *recoder) pass(text []byte) {
+	if end := bytes.LastIndexByte(text, '\n'); end >= 0 {
+		c.line, c.begun, text = c.line+bytes.Count(text, newline), 0, text[end+1:]
+	}
+	for _, b := range text {
+		if utf8.RuneStart(b) {
+			c.begun++
+		}
+	}
+}
+
+// wrong is the error for text that is not of its encoding from the character behind before on, which is not counted yet.
 func (c *recoder) wrong(before []byte, err error) error {
-	name, line := c.place(c.line + bytes.Count(before, newline))
+	c.pass(before)
+	name, line := c.place(c.line)
 	return atLine(name, line, err)
+}
+
+// notUTF8 is the error for text that is not UTF-8 from a byte on; it shows the word around it.
+func (c *recoder) notUTF8(text []byte, at int) error {
+	c.pass(text[:at])
+	name, line := c.place(c.line)
+	return atLine(name, line, notUTF8(text, at, c.begun+1, option.Phrasef("%s %s", c.convert, name)))
 }
 
 // checked is a reader of UTF-8.
 type checked struct {
 	recoder
-	begun []byte // of a character, read already
+	half []byte // a character, read in part
 }
 
 func (c *checked) Read(b []byte) (int, error) {
@@ -151,14 +174,15 @@ func (c *checked) Read(b []byte) (int, error) {
 	}
 	n, err := c.ReadCloser.Read(b)
 	text := b[:n]
-	for len(c.begun) > 0 && len(text) > 0 {
-		c.begun, text = append(c.begun, text[0]), text[1:]
-		if utf8.FullRune(c.begun) {
-			if !utf8.Valid(c.begun) {
-				c.err = c.wrong(nil, notUTF8(append(c.begun, text...), 0))
+	for len(c.half) > 0 && len(text) > 0 {
+		c.half, text = append(c.half, text[0]), text[1:]
+		if utf8.FullRune(c.half) {
+			if !utf8.Valid(c.half) {
+				c.err = c.notUTF8(append(c.half, text...), 0)
 				return 0, c.err
 			}
-			c.begun = c.begun[:0]
+			c.pass(c.half)
+			c.half = c.half[:0]
 		}
 	}
 	whole := len(text)
@@ -175,28 +199,46 @@ func (c *checked) Read(b []byte) (int, error) {
 		for r, size := utf8.DecodeRune(text); r != utf8.RuneError || size > 1; r, size = utf8.DecodeRune(text[at:]) {
 			at += size
 		}
-		c.err = c.wrong(text[:at], notUTF8(text, at))
+		c.err = c.notUTF8(text, at)
 		return 0, c.err
 	}
-	c.begun = append(c.begun, text[whole:]...)
-	if err != nil && len(c.begun) > 0 {
-		c.err = c.wrong(text[:whole], notUTF8(text, whole))
+	if err != nil && (len(c.half) > 0 || whole < len(text)) {
+		c.err = c.notUTF8(append(c.half, text...), whole)
 		return 0, c.err
 	}
-	c.line += bytes.Count(b[:n], newline)
+	c.pass(text[:whole])
+	c.half = append(c.half, text[whole:]...)
 	c.err = err
 	return n, err
 }
 
-// notUTF8 is the error for text that is not UTF-8 from a byte on; it shows the word around it.
-func notUTF8(text []byte, at int) error {
+// What to do with a file that is not UTF-8, where the encoding can be named and where not.
+var (
+	convertFile   = option.Phrasef("convert the file: iconv -f WINDOWS-1252 -t UTF-8")
+	nameOrConvert = option.Phrasef("name the encoding (%s, %s or another), or %s", option.Set("encoding", "windows-1252"),
+		option.Set("encoding", "latin-1"), convertFile)
+)
+
+// notUTF8 is the error for text that is not UTF-8 from a byte on, which begins this character of its line, counted from 1; it shows the
+// word around it and says what to do.
+func notUTF8(text []byte, at, character int, todo *option.Phrase) error {
 	blank := func(r rune) bool { return r <= ' ' || strings.ContainsRune(",;\"", r) }
 	from, to := bytes.LastIndexFunc(text[:at], blank)+1, bytes.IndexFunc(text[at:], blank)
 	if to < 0 {
 		to = len(text) - at
 	}
-	return option.Errorf("%q is not UTF-8; name the encoding (%s, %s or another), or convert the file",
-		text[max(from, at-30):min(at+to, at+30)], option.Set("encoding", "windows-1252"), option.Set("encoding", "latin-1"))
+	return option.Errorf("%q is not UTF-8 (character %d of the line); %s", text[max(from, at-30):min(at+to, at+30)], character, todo)
+}
+
+// CheckUTF8 says where the text of a file of another kind than data is not UTF-8, with its line and character.
+func CheckUTF8(name string, text []byte) error {
+	if utf8.Valid(text) {
+		return nil
+	}
+	c := checked{recoder: recoder{ReadCloser: io.NopCloser(bytes.NewReader(text)), line: 1, convert: convertFile,
+		place: func(line int) (string, int) { return name, line }}}
+	_, err := io.Copy(io.Discard, &c)
+	return err
 }
 
 // translated is a reader of another encoding.
@@ -221,8 +263,9 @@ func (c *translated) Read(b []byte) (int, error) {
 		text, rest, wrong := c.convert(c.text[:0], c.raw, errors.Is(err, io.EOF))
 		if wrong != nil {
 			err = c.wrong(text, wrong)
+		} else {
+			c.pass(text)
 		}
-		c.line += bytes.Count(text, newline)
 		c.text, c.at, c.err = text, 0, err
 		c.raw = c.raw[:copy(c.raw, rest)]
 	}

@@ -72,11 +72,14 @@ func TestEncodings(t *testing.T) {
 func TestNotUTF8(t *testing.T) {
 	rows := strings.Repeat("Paris,1,2\n", 300_000) // more than the head of a file, and than a block
 	for name, c := range map[string]struct{ data, want string }{
-		"first line":      {"caf\xe9,b\n1,2\n", `x:1: "caf\xe9" is not UTF-8`},
-		"a category":      {"a,b,y\nParis,1,2\nOrl\xe9ans,3,4\n", `x:3: "Orl\xe9ans" is not UTF-8`},
-		"far behind":      {"a,b,y\n" + rows + "N\xeemes,3,4\n" + rows, `x:300002: "N\xeemes" is not UTF-8`},
+		"first line":      {"caf\xe9,b\n1,2\n", `x:1: "caf\xe9" is not UTF-8 (character 4 of the line); name the encoding`},
+		"a category":      {"a,b,y\nParis,1,2\nOrl\xe9ans,3,4\n", `x:3: "Orl\xe9ans" is not UTF-8 (character 4 of`},
+		"far behind":      {"a,b,y\n" + rows + "N\xeemes,3,4\n" + rows, `x:300002: "N\xeemes" is not UTF-8 (character 2 of`},
 		"the very end":    {"a,b,y\nParis,1,2\nOrl\xc3", `x:3: "`},
-		"LIBSVM":          {"1 1:2\n2 1:3 # \xe9\n", `x:2: "\xe9" is not UTF-8`},
+		"behind UTF-8":    {"a,b,y\nParis,1,2\né€,caf\xe9,4\n", `x:3: "caf\xe9" is not UTF-8 (character 7 of`},
+		"LIBSVM":          {"1 1:2\n2 1:3 # \xe9\n", `x:2: "\xe9" is not UTF-8 (character 9 of`},
+		"ARFF":            {"@relation r\n@attribute a {x,caf\xe9}\n@attribute y numeric\n@data\nx,1\n", `x:2: "caf\xe9}" is not UTF-8`},
+		"tabs":            {"a\tb\n1\tcaf\xe9\n", `x:2: "caf\xe9" is not UTF-8`},
 		"JSON":            {"{\"a\":\"x\",\"y\":1}\n{\"a\":\"caf\xe9\",\"y\":2}\n", `x:2: "caf\xe9" is not UTF-8`},
 		"half a UTF-16":   {string(inUTF16("a,b\n1,2\n", false)) + "x", "x:3: the UTF-16 ends within a character"},
 		"UTF-16, no pair": {"\xff\xfea\x00,\x00\n\x00\x00\xd8a\x00", "x:2: the unit 0xd800 is no character of UTF-16"},
@@ -213,6 +216,66 @@ func TestCheckOfCategories(t *testing.T) {
 		err := (&Schema{Columns: []Column{{Place: Place{Name: "c"}, Categories: categories}}}).Check()
 		if got := fmt.Sprint(err); (err == nil) != (want == "") || !strings.Contains(got, want) && err != nil {
 			t.Errorf("%q: %v", categories, err)
+		}
+	}
+}
+
+// So are labels in files of their own, of rows and of bags, tables to convert and files of kinds of columns; all say how to convert them.
+func TestOtherFilesNotUTF8(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	ctx := context.Background()
+	rows, folder := put("rows.csv", "1,2\n3,4\n"), filepath.Dir(put("bags/one/a.csv", "1,2\n"))
+	put("bags/two/a.csv", "3,4\n")
+	folder = filepath.Dir(folder)
+	labels, named := put("labels", "tea\ncaf\xe9\n"), put("named", "one/a.csv,tea\ntwo/a.csv,caf\xe9\n")
+	table, kinds := put("table.csv", "a,b\n1,tea\n2,caf\xe9\n"), "{\"columns\":[\n{\"name\":\"caf\xe9\",\"kind\":\"number\"}]}"
+	all := func(src Source, err error) error {
+		if err == nil {
+			_, err = Survey(ctx, src, SurveyOptions{})
+		}
+		return err
+	}
+	for name, c := range map[string]struct {
+		err   error
+		place string
+	}{
+		"labels of rows": {func() error {
+			f, err := Open(ctx, rows, Options{LabelsFile: labels, Label: "none"})
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			return all(f, nil)
+		}(), labels + ":2: "},
+		"labels of bags": {func() error {
+			f, err := OpenBags(ctx, folder, Options{LabelsFile: named})
+			if err == nil {
+				f.Close()
+			}
+			return err
+		}(), named + ":2: "},
+		"convert": {func() error {
+			_, err := Convert(ctx, table, filepath.Join(dir, "out.csv"), "csv", Options{})
+			return err
+		}(), table + ":3: "},
+		"kinds": {func() error {
+			_, err := ReadKinds(strings.NewReader(kinds), "kinds.json")
+			return err
+		}(), "kinds.json:2: "},
+	} {
+		if c.err == nil || !strings.HasPrefix(c.err.Error(), c.place) || !strings.Contains(c.err.Error(), "is not UTF-8 (character ") ||
+			!strings.Contains(c.err.Error(), "iconv -f WINDOWS-1252 -t UTF-8 "+strings.Split(c.place, ":")[0]) {
+			t.Errorf("%s: %v, want %s", name, c.err, c.place)
 		}
 	}
 }

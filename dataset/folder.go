@@ -50,7 +50,7 @@ func openFolder(ctx context.Context, path string, opt Options) (*BagFile, error)
 	var bags Bags = d
 	if opt.LabelsFile != "" {
 		var err error
-		if bags, err = withBagLabels(ctx, d, opt.LabelsFile, true); err != nil {
+		if bags, err = withBagLabels(ctx, d, opt, true); err != nil {
 			return nil, err
 		}
 	}

@@ -53,6 +53,9 @@ func ReadKinds(r io.Reader, name string) (*Kinds, error) {
 	if len(text) > maxKinds {
 		return nil, fmt.Errorf("%s: is longer than %d bytes, too long for kinds of columns", name, maxKinds)
 	}
+	if err := CheckUTF8(name, text); err != nil {
+		return nil, err
+	}
 	k := &Kinds{}
 	d := json.NewDecoder(strings.NewReader(string(text)))
 	d.DisallowUnknownFields()

@@ -27,7 +27,7 @@ func (a *approximation) candidates() ([]approx.Candidate, error) {
 	for _, text := range a.asked {
 		if strings.HasPrefix(strings.TrimSpace(text), "{") || strings.HasPrefix(text, "@") {
 			var cfg feature.Config
-			if err := (&mapValue{&cfg.Map, &cfg.Steps, &cfg.Weights}).Set(text); err != nil {
+			if err := (&mapValue{name: &cfg.Map, steps: &cfg.Steps, weights: &cfg.Weights}).Set(text); err != nil {
 				return nil, usagef("--map %s: %w", text, err)
 			}
 			configs = append(configs, cfg)

@@ -49,7 +49,7 @@ func bagFlags(cmd *cobra.Command, o *dataset.Options, b *pipeline.BagConfig) {
 	f.StringVar(&b.Kernel, "bag-kernel", "", "kernel of members, whose features --pooling mean averages: "+
 		strings.Join(kernel.Names(), ", ")+" (default: rbf; linear averages the members)")
 	f.StringVar(&b.Gamma, "bag-gamma", "", "γ of that kernel: a number, median or scale (default: median)")
-	f.Var(&mapValue{&b.Map, &b.Steps, &b.Weights}, "bag-map", "feature map of members, as --map")
+	f.Var(&mapValue{name: &b.Map, steps: &b.Steps, weights: &b.Weights}, "bag-map", "feature map of members, as --map")
 	f.IntVar(&b.Features, "bag-features", 0, "D of that map (default: about the number of bags, from 512 to 4096), "+
 		"or of cbp-krp, tensorsketch and maclaurin (default: 4096)")
 	f.IntVar(&b.Streams, "streams", 0, "2 for bilinear pooling of two descriptors that stand side by side in a row (default: 1)")
@@ -68,6 +68,8 @@ var _ pflag.Value = (*bagValue)(nil)
 func (v *bagValue) String() string { return v.text }
 
 func (v *bagValue) Type() string { return "bag" }
+
+func (v *bagValue) file() string { return fileBehind(v.text) }
 
 func (v *bagValue) Set(s string) error {
 	text := []byte(strings.TrimSpace(s))

@@ -53,6 +53,8 @@ func (s *schemaValue) String() string { return s.path }
 
 func (s *schemaValue) Type() string { return "file" }
 
+func (s *schemaValue) file() string { return s.path }
+
 func (s *schemaValue) Set(path string) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,11 +1,8 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"math"
 	"slices"
@@ -90,7 +87,7 @@ func contains(words, word string) bool {
 func modelFlags(cmd *cobra.Command, c *train.Config) {
 	kernelFlags(cmd, c)
 	f := cmd.Flags()
-	f.Var(&mapValue{&c.Map, &c.Steps, &c.Weights}, "map", "feature map (mercer maps lists them); or a chain or sum of maps in JSON, or @FILE "+
+	f.Var(&mapValue{name: &c.Map, steps: &c.Steps, weights: &c.Weights}, "map", "feature map (mercer maps lists them); or a chain or sum of maps in JSON, or @FILE "+
 		"with it (default: one that suits the kernel and the data)")
 	f.IntVar(&c.Features, "features", 0, "D, the number of features (default: 4096, or fewer where there are few rows); of rfm, most landmarks of a machine (default: 1500 in leaves, 4096 for all rows)")
 	mapOptions(f, &c.Options)
@@ -407,52 +404,6 @@ func readLandmarks(ctx context.Context, c *train.Config, data dataset.Options) e
 		all.X.CSR.Densify(c.Given)
 	}
 	c.Landmarks, c.GivenFile = "given", path
-	return nil
-}
-
-// mapValue is the flag --map: a name, or a configuration of steps in JSON.
-type mapValue struct {
-	name    *string
-	steps   *[]feature.Config
-	weights *[]float64
-}
-
-var _ pflag.Value = (*mapValue)(nil)
-
-func (m *mapValue) String() string {
-	if m.name == nil {
-		return ""
-	}
-	return *m.name
-}
-
-func (m *mapValue) Type() string { return "map" }
-
-func (m *mapValue) Set(s string) error {
-	text := []byte(strings.TrimSpace(s))
-	if name, ok := strings.CutPrefix(s, "@"); ok {
-		var err error
-		if text, err = readSmall(name, nil); err != nil {
-			return err
-		}
-	} else if !bytes.HasPrefix(text, []byte("{")) {
-		*m.name = s
-		return nil
-	}
-	var cfg feature.Config
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&cfg); err != nil {
-		return fmt.Errorf("not a map in JSON, such as "+
-			`{"map":"chain","steps":[{"map":"countsketch","features":512},{"map":"rff","features":2048}]}: %w`, err)
-	}
-	if d.More() {
-		return errors.New("more than one map in JSON")
-	}
-	*m.name, *m.steps, *m.weights = cfg.Map, cfg.Steps, cfg.Weights
-	if cfg.Steps == nil {
-		return errors.New("the map in JSON has no steps; name a single map by --map NAME and its options by flags")
-	}
 	return nil
 }
 

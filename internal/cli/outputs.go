@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"mercer/internal/whole"
 )
@@ -49,31 +50,62 @@ func checkApart(outputs []namedFile, inputs ...namedFile) error {
 	return nil
 }
 
-// Flags that name files, of all commands. Not among them are --continue, --append and --add, whose
-// files may be replaced by what goes on from them.
+// Flags that name files, of all commands; with --schema, see writesSchema, and those whose values tell their files, see
+// readsFile. Not among them are --continue, --append and --add, whose files may be replaced by what goes on from them.
 var (
 	flagsWritten = []string{"output", "save-stats", "results", "journal", "csv", "report"}
-	flagsRead    = []string{"labels", "test", "test-labels", "fit", "like", "unlabelled", "space", "token-file", "map"}
+	flagsRead    = []string{"labels", "test", "test-labels", "fit", "like", "unlabelled", "space", "token-file", "tls-cert", "tls-key",
+		"tls-client-ca"}
+	flagsEither = []string{"background", "landmarks", "map", "data"} // a file, or a word or folder
 )
+
+// readsFile is a flag whose value may come from a file; it is "" if it does not.
+type readsFile interface{ file() string }
+
+// writesSchema says that the command's --schema is an output: others read it.
+func writesSchema(cmd *cobra.Command) bool { return cmd.Name() == "inspect" }
 
 // checkArguments is checkApart for the flags and arguments of any command.
 func checkArguments(cmd *cobra.Command, args []string) error {
-	named := func(flags []string) (files []namedFile) {
-		for _, name := range flags {
-			f := cmd.Flags().Lookup(name)
-			if f == nil || f.Value.Type() != "string" || name == "map" && !strings.HasPrefix(f.Value.String(), "@") {
-				continue
-			}
-			files = append(files, namedFile{"--" + name, strings.TrimPrefix(f.Value.String(), "@")})
-		}
-		return files
-	}
 	names := argumentNames(cmd, len(args))
-	var inputs []namedFile
+	var outputs, inputs []namedFile
 	for i, path := range args {
 		inputs = append(inputs, namedFile{names[i], path})
 	}
-	return checkApart(named(flagsWritten), append(inputs, named(flagsRead)...)...)
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		written := slices.Contains(flagsWritten, f.Name) || f.Name == "schema" && writesSchema(cmd)
+		for _, path := range filesOf(f) {
+			if file := (namedFile{"--" + f.Name, path}); written {
+				outputs = append(outputs, file)
+			} else {
+				inputs = append(inputs, file)
+			}
+		}
+	})
+	return checkApart(outputs, inputs...)
+}
+
+// filesOf are the files that a flag names.
+func filesOf(f *pflag.Flag) (paths []string) {
+	if v, is := f.Value.(readsFile); is {
+		return []string{v.file()}
+	}
+	values := []string{f.Value.String()}
+	if v, is := f.Value.(pflag.SliceValue); is {
+		values = v.GetSlice()
+	}
+	switch {
+	case slices.Contains(flagsWritten, f.Name), slices.Contains(flagsRead, f.Name), f.Name == "schema":
+		return values
+	case slices.Contains(flagsEither, f.Name):
+		for _, v := range values {
+			path := strings.TrimPrefix(v, "@")
+			if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
 }
 
 // argumentNames are the names of n arguments as the command's usage gives them.

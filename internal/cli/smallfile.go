@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 
+	"mercer/dataset"
 	"mercer/internal/units"
 )
 
@@ -31,7 +32,7 @@ func readSmall(path string, stdin io.Reader) ([]byte, error) {
 	if len(text) > smallFile {
 		return nil, fmt.Errorf("%s: is longer than %s, which no file of this kind is", name, units.Bytes(smallFile))
 	}
-	return text, nil
+	return text, dataset.CheckUTF8(name, text)
 }
 
 // once is an error of the system that names its file once, and first.
