@@ -77,6 +77,8 @@
 //	               no kernel | landmarks, width | O(dD) | Kumar 2010
 //	words          the nearest of the centres of clusters; its mean over a bag is a histogram of words; approximates no kernel
 //	               no kernel | landmarks | O(dD) | Csurka et al. 2004
+//	wavelets       the wavelet basis of each dimension; approximates no kernel
+//	               no kernel | terms, form | O(D) | Daubechies 1992; Kumar 2010
 //	empirical      the kernel's values with landmarks themselves
 //	               no kernel | landmarks | O(dD) | Schölkopf et al. 1999
 //	chain          maps one after the other (steps)

@@ -169,7 +169,7 @@ func TestWordsOfOptions(t *testing.T) {
 		}
 	}
 	want := "form of the features: pair, phase (default pair) of rff, orf, sorf, qmc, fastfood, skewed; " +
-		"fraction, step (default fraction) of unary"
+		"fraction, step (default fraction) of unary; db2, haar (default db2) of wavelets"
 	if help := OptionHelp("form"); help != want {
 		t.Error(help)
 	}

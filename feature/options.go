@@ -61,7 +61,7 @@ type Options struct {
 	// Rank bounds how many principal components a map keeps; 0 means all.
 	Rank int `json:"rank,omitempty"`
 
-	// Terms is how many features an input dimension has in the additive maps, or the number of
+	// Terms is how many features an input dimension has in the additive maps, at most how many in wavelets, or the number of
 	// cells of unary; 0 means the map's choice.
 	Terms int `json:"terms,omitempty"`
 

@@ -179,6 +179,8 @@ func (p *Program) add(m Map, x int) (int, error) {
 		return p.step(Step{Op: OpKernel, W: m.at, Kernel: m.kernel, Width: m.at.Rows}, x), nil
 	case *words:
 		return p.words(m, x)
+	case *wavelets:
+		return p.wavelets(m, x)
 	case *network:
 		powers := make([]float32, len(m.powers))
 		for j, v := range m.powers {

@@ -161,6 +161,7 @@ func TestProgramsComputeTheFeatures(t *testing.T) {
 		{Map: Nystrom, Kernel: rbf, Features: 15}, {Map: Nystrom, Kernel: chi2, Features: 15}, {Map: ICholesky, Kernel: cube, Features: 12},
 		{Map: CKSVD, Kernel: rbf, Features: 10}, {Map: RBFNetwork, Kernel: rbf, Features: 10},
 		{Map: RBFNetwork, Kernel: rbf, Features: 10, Options: Options{Widths: "own"}}, {Map: Sigmoid, Kernel: rbf, Features: 10}, {Map: Words, Kernel: rbf, Features: 10},
+		{Map: Wavelets, Kernel: rbf}, {Map: Wavelets, Kernel: rbf, Options: Options{Form: "haar", Terms: 8}},
 		{Map: Empirical, Kernel: cube, Features: 10}, {Map: KGRP, Kernel: rbf, Features: 10}, {Map: KORP, Kernel: rbf, Features: 10},
 		{Map: KPCARP, Kernel: rbf, Features: 10},
 		{Map: Chain, Steps: []Config{{Map: CountSketch, Kernel: kernel.Linear.Usual(), Features: 5}, {Map: RFF, Kernel: rbf, Features: 8}}},

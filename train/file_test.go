@@ -263,6 +263,13 @@ func FuzzRead(f *testing.F) {
 	f.Add(fileOf(f, fittedBags(f, spreadBags(f, 1, 30, 2), Config{Bag: &pipeline.BagConfig{Map: "kpca-rp", Features: 8}})))
 	x, names := rings(1, 200, 3)
 	f.Add(fileOf(f, fitted(f, source(f, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "rfm", Features: 8, Leaf: 120})))
+	for _, cfg := range []Config{
+		{Map: "rff", Features: 8, Learner: "lda"}, {Map: "rff", Features: 8, Reduce: "lda", Learner: "ridge"}, {Map: "words", Features: 6, Learner: "ridge"},
+		{Kernel: "exp", Map: "taylorsketch", Features: 12, Learner: "ridge"}, {Map: "wavelets", Options: feature.Options{Terms: 6}, Learner: "ridge"},
+		{Map: "rbf-network", Features: 6, Options: feature.Options{Landmarks: "projected", Widths: "own"}, Learner: "ridge"},
+	} {
+		f.Add(fileOf(f, fitted(f, source(f, matrix.Rows{Dense: x}, nil, 0, names), cfg)))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		// With a right checksum the fuzzer gets to what comes after it.
 		data = sealed(data)

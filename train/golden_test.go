@@ -191,6 +191,7 @@ var goldenConfigs = []struct {
 	{"rbf-network", "numbers", Config{Map: "rbf-network", Features: 16, Learner: "ridge"}},
 	{"rbf-network-widths", "numbers", Config{Map: "rbf-network", Features: 16, Options: feature.Options{Widths: "own"}, Learner: "ridge"}},
 	{"words", "classes", Config{Map: "words", Features: 12, Learner: "ridge"}},
+	{"wavelets", "numbers", Config{Map: "wavelets", Options: feature.Options{Terms: 10}, Learner: "ridge"}},
 	{"chain", "sparse", Config{Map: "chain", Learner: "ridge", Steps: []feature.Config{{Map: "countsketch", Features: 4},
 		{Map: "rff", Features: 32}}}},
 	{"sum-map-components", "classes", Config{Map: "sum", Learner: "ridge", MapComponents: 6, Components: 8,

@@ -176,7 +176,7 @@ func TestQuickTables(t *testing.T) {
 			for i, cells := range r.Cells {
 				for j, c := range cells {
 					switch lacks := i >= rows || j >= columns; {
-					case i >= rows && i < rows+table.Alone:
+					case i >= rows && i < rows+table.AloneRows, i < rows && j >= columns && j < columns+table.AloneColumns:
 						if c.Mark != Alone {
 							t.Errorf("%s: %q", table.Rows[i].Name, c.Mark)
 						}

@@ -55,11 +55,11 @@ func lopezAccuracy() *Table {
 			return s, nil
 		},
 	}.table(Table{
-		Name:   "LS19-4.4",
-		Cost:   520,
-		Alone:  1,
-		Title:  "Accuracy of linear SVMs on features of (x·y)², MNIST",
-		Source: "López-Sánchez 2019 (thesis), table 4.4: mean ± standard deviation of 10 runs",
+		Name:      "LS19-4.4",
+		Cost:      520,
+		AloneRows: 1,
+		Title:     "Accuracy of linear SVMs on features of (x·y)², MNIST",
+		Source:    "López-Sánchez 2019 (thesis), table 4.4: mean ± standard deviation of 10 runs",
 		Protocol: "60,000 images to train on, 10,000 to test; features of mean 0 and deviation 1; linear SVMs, " +
 			"squared hinge, C chosen on held-out training rows of the first seed (the paper: by cross-validation). " +
 			"Nyström with D training rows, KG-RP with m of them. Theirs alone: the explicit map, whose 307,720 products " +

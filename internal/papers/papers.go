@@ -38,9 +38,9 @@ type Table struct {
 	// available: they show only the paper's figures.
 	LackingRows, LackingColumns int
 
-	// Alone is how many rows before those show the paper's figures alone: of a method that is not here, or one that takes
-	// the paper hours.
-	Alone int
+	// AloneRows and AloneColumns are how many rows and columns before those show the paper's figures alone: of a method that is
+	// not here, or one that takes the paper hours.
+	AloneRows, AloneColumns int
 
 	// Unmarked are the columns whose figures are not compared with the paper's: times, which
 	// are from another machine, and sizes.
@@ -68,7 +68,7 @@ type Table struct {
 
 // made is how many of the first rows and columns have data.
 func (t *Table) made() (rows, columns int) {
-	return len(t.Rows) - t.LackingRows - t.Alone, len(t.Columns) - t.LackingColumns
+	return len(t.Rows) - t.LackingRows - t.AloneRows, len(t.Columns) - t.LackingColumns - t.AloneColumns
 }
 
 // Row is a row of a table: its name and the paper's figure for every column, nil if it has
@@ -265,7 +265,7 @@ func Run(ctx context.Context, t *Table, opt Options) (*Result, error) {
 		cells := make([]Cell, len(t.Columns))
 		for j := range cells {
 			switch {
-			case i >= rows && i < rows+t.Alone:
+			case i >= rows && i < rows+t.AloneRows, i < rows && j >= columns && j < columns+t.AloneColumns:
 				cells[j].Mark = Alone
 			case r.Missing != "" || i >= rows || j >= columns:
 				cells[j].Mark = NoData
