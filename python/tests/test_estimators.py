@@ -253,6 +253,7 @@ def test_sparse_rows():
 
 def test_clustering_is_interrupted():
     x = np.random.default_rng(0).normal(size=(200_000, 30)).astype(np.float32)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
     threading.Timer(2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt):

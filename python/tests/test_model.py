@@ -117,6 +117,7 @@ def test_errors_are_exceptions(rows, tmp_path):
 
 def test_interrupt_comes_at_once():
     x = np.random.default_rng(0).normal(size=(20000, 40)).astype(np.float32)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
     threading.Timer(.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
