@@ -61,9 +61,9 @@ func (l *labelCounts) add(b *matrix.Batch) {
 // count counts a label: text, or a number if text is "".
 func (l *labelCounts) count(y float64, text string) {
 	if text != "" {
-		l.words = l.words || math.IsNaN(y)
-		if _, known := l.texts[text]; known || len(l.texts) < maxDistinct {
-			l.texts[text]++
+		if n, known := l.texts[text]; known || len(l.texts) < maxDistinct {
+			l.texts[text] = n + 1
+			l.words = l.words || !known && !Numeric(text)
 		} else {
 			l.overflow = true
 		}
@@ -191,6 +191,12 @@ func number(v float64) string {
 		return strconv.FormatFloat(v+0, 'f', -1, 64) // +0: no -0
 	}
 	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// Numeric says that a label that is kept as text is a number all the same, of which float64 has not all digits or zeros.
+func Numeric(label string) bool {
+	v, err := strconv.ParseFloat(label, 64)
+	return err == nil && spelled([]byte(label), v)
 }
 
 // spelled says that a label is a whole number of which float64 loses digits, such as an ID of 19, or leading zeros: it is kept as

@@ -106,7 +106,7 @@ func (l *losses) takeLabels(r *Rows) error {
 
 func (l *losses) takeNumbers(r *Rows) error {
 	for i, name := range r.Names {
-		if name != "" {
+		if name != "" && !dataset.Numeric(name) {
 			return dataset.AtRow(r.src, r.Numbers[i], fmt.Errorf("the label %q is not a number, but the model predicts numbers", name))
 		}
 	}

@@ -196,7 +196,7 @@ func (r *record) truths(b *matrix.Batch, src dataset.Source) error {
 				return dataset.AtRow(src, b.First+i, fmt.Errorf("the label %q is none of those of the models, %s", unknown[0], short(r.labels)))
 			}
 		default:
-			if b.Names != nil && b.Names[i] != "" {
+			if b.Names != nil && b.Names[i] != "" && !dataset.Numeric(b.Names[i]) {
 				return dataset.AtRow(src, b.First+i, fmt.Errorf("the label %q is not a number, but the models predict numbers", b.Names[i]))
 			}
 		}

@@ -133,7 +133,7 @@ func (j *judge) add(b *matrix.Batch) error {
 	}
 	if j.byValue != nil {
 		for i, name := range b.Names {
-			if name != "" {
+			if name != "" && !dataset.Numeric(name) {
 				return dataset.AtRow(j.src, b.First+i, fmt.Errorf("the label %q is not a number, but the model predicts numbers", name))
 			}
 		}

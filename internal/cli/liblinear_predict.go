@@ -221,7 +221,7 @@ func (p *liblinearPredict) predict(cmd *cobra.Command, m *liblinear.Model, src d
 // numericLabels refuses labels that are no numbers.
 func numericLabels(src dataset.Source, b *matrix.Batch) error {
 	for i, name := range b.Names {
-		if name != "" {
+		if name != "" && !dataset.Numeric(name) {
 			return fmt.Errorf("%s: row %d: the label %q is not a number, as LIBLINEAR's are", src.Name(), b.First+i+1, name)
 		}
 	}
