@@ -3,8 +3,6 @@ package train
 import (
 	"fmt"
 	"time"
-
-	"mercer/dataset"
 )
 
 // choosing adds the time until the returned function is called to the time spent choosing.
@@ -34,29 +32,3 @@ func (f *fit) choose() error {
 	}
 	return nil
 }
-
-func (f *fit) auto(sum *dataset.Summary) string {
-	rows, _ := f.rowsMemory(sum)
-	statistics, _ := f.ridgeMemory(sum)
-	why := f.info.Training.Why
-	switch {
-	case f.classes == nil && f.labels == nil:
-		why["learner"] = "for numbers to predict"
-		return "ridge"
-	case svmLearner.lacks(&f.cfg) != "" && ridgeLearner.lacks(&f.cfg) == "":
-		why["learner"] = "for the option " + svmLearner.lacks(&f.cfg)
-		return "ridge"
-	case ridgeLearner.lacks(&f.cfg) != "":
-		why["learner"] = "for the option " + ridgeLearner.lacks(&f.cfg)
-		return "svm"
-	case rows > svmBytes && rows > statistics:
-		why["learner"] = fmt.Sprintf("an svm would hold %.1f GB of features", rows/1e9)
-		return "ridge"
-	}
-	why["learner"] = "for classes whose features fit into memory"
-	return "svm"
-}
-
-// svmBytes is the largest size of features on which the automatic choice trains an SVM. It is
-// fixed so that a model does not depend on the machine.
-const svmBytes = 2 << 30
