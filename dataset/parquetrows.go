@@ -176,11 +176,21 @@ func (p *tableParser) numberTaker(c *parquet.Column, i int, rows *rowBuffer) fun
 	case r.kind == numeric && !p.sparse && p.means == nil && p.schema.NA == nil:
 		data, at, d := rows.dense.Data, r.at, p.schema.Dim
 		return func(row int, v float64) { data[row*d+at] = float32(v) }
-	case r.kind == label && p.schema.LabelSeparator == "" && c.Kind != parquet.Float: // the text of a float is another double
+	case r.kind == label && p.schema.LabelSeparator == "" && c.Kind != parquet.Float && !long(c): // the text of a float is another double
 		y, at, k := rows.Y, r.at, rows.Outputs
 		return func(row int, v float64) { y[row*k+at] = v }
 	}
 	return nil
+}
+
+// long says that some whole number has digits that float64 loses.
+func long(c *parquet.Column) bool {
+	for _, v := range c.Ints {
+		if v >= 1<<53 || v <= -1<<53 {
+			return true
+		}
+	}
+	return false
 }
 
 // takeNumbers takes the numbers of a column in the rows before end, and returns the row of an error.
