@@ -23,7 +23,6 @@ const (
 type labelCounts struct {
 	numbers  map[float64]int // rows of each; empty again after an overflow
 	texts    map[string]int
-	words    bool // some text is no number
 	overflow bool // too many to be classes
 	rows     int
 	fraction bool // some number is not an integer
@@ -61,9 +60,8 @@ func (l *labelCounts) add(b *matrix.Batch) {
 // count counts a label: text, or a number if text is "".
 func (l *labelCounts) count(y float64, text string) {
 	if text != "" {
-		if n, known := l.texts[text]; known || len(l.texts) < maxDistinct {
-			l.texts[text] = n + 1
-			l.words = l.words || !known && !Numeric(text)
+		if _, known := l.texts[text]; known || len(l.texts) < maxDistinct {
+			l.texts[text]++
 		} else {
 			l.overflow = true
 		}
@@ -80,6 +78,16 @@ func (l *labelCounts) count(y float64, text string) {
 		l.overflow = true
 		l.numbers = map[float64]int{}
 	}
+}
+
+// words says that some label is no number.
+func (l *labelCounts) words() bool {
+	for text := range l.texts {
+		if !Numeric(text) {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *labelCounts) distinct() int { return len(l.numbers) + len(l.texts) }
@@ -101,7 +109,7 @@ func (s *Summary) Task(asked string) (task, why string, err error) {
 		return "multilabel", why, err
 	case l.lists:
 		return "", "", option.Errorf("rows have lists of labels; use %s", option.Set("task", "multilabel"))
-	case asked == "regress" && l.words:
+	case asked == "regress" && l.words():
 		return "", "", option.Errorf("the label %q is no number, so it cannot be predicted by regression; use %s",
 			slices.Min(slices.Collect(maps.Keys(l.texts))), option.Set("task", "classify"))
 	case asked == "classify" && s.Outputs > 1:
@@ -112,7 +120,7 @@ func (s *Summary) Task(asked string) (task, why string, err error) {
 		return asked, "as asked", nil
 	case s.Outputs > 1:
 		return "regress", fmt.Sprintf("%d numbers a row", s.Outputs), nil
-	case l.words:
+	case l.words():
 		return "classify", "labels are text", nil
 	}
 	n := l.distinct()

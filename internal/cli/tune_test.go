@@ -139,7 +139,7 @@ func TestTuneKeepsFilesApart(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"-o", "m", "--journal", filepath.Join(dir, "m")}, "--output and --journal are both"},
+		{[]string{"-o", "m", "--journal", filepath.Join(dir, "m")}, "--journal and --output are both"},
 		{[]string{"-o", "m", "--results", "./m"}, "--output and --results are both ./m"},
 		{[]string{"-o", "m", "--results", "m.tune"}, "--results and --journal are both m.tune"},
 		{[]string{"-o", "m", "--learner", "oracle"}, `learner "oracle" is not known`},
