@@ -185,7 +185,7 @@ func (t *table) findAll(asked, spec string) ([]Place, error) {
 		return nil, nil
 	}
 	if i := slices.Index(t.names, spec); i >= 0 && t.schema.Header {
-		return []Place{{spec, i}}, nil
+		return []Place{{spec, i}}, t.onlyOne(asked, spec)
 	}
 	var places []Place
 	add := func(from, to int) {
@@ -197,11 +197,19 @@ func (t *table) findAll(asked, spec string) ([]Place, error) {
 	}
 	for part := range strings.SplitSeq(spec, ",") {
 		part = strings.TrimSpace(part)
+		if err := t.onlyOne(asked, part); err != nil {
+			return nil, err
+		}
 		if i, ok := t.position(part); ok {
 			add(i, i)
 			continue
 		}
 		if first, last, found := strings.Cut(part, ".."); found {
+			for _, end := range []string{first, last} {
+				if err := t.onlyOne(asked, strings.TrimSpace(end)); err != nil {
+					return nil, err
+				}
+			}
 			i, isFirst := t.position(strings.TrimSpace(first))
 			j, isLast := t.position(strings.TrimSpace(last))
 			if isFirst && isLast && i <= j {

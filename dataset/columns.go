@@ -81,6 +81,7 @@ func (t *table) look(head []byte) ([]attribute, error) {
 	if t.opt.Header == "yes" || t.opt.Header != "no" && t.hasHeader(rows) {
 		t.schema.Header, t.skip = true, lines[0]
 		names(rows[0], columns)
+		t.header = rows[0]
 		rows, lines = rows[1:], lines[1:]
 	}
 	for j := range columns {
@@ -340,11 +341,14 @@ func (t *table) setLabels(places []Place) {
 // find looks up columns by name or by position, several separated by commas, that an option asks for.
 func (t *table) find(asked, spec string) ([]Place, error) {
 	if i := slices.Index(t.names, spec); i >= 0 && t.schema.Header {
-		return []Place{{spec, i}}, nil
+		return []Place{{spec, i}}, t.onlyOne(asked, spec)
 	}
 	var places []Place
 	for part := range strings.SplitSeq(spec, ",") {
 		part = strings.TrimSpace(part)
+		if err := t.onlyOne(asked, part); err != nil {
+			return nil, err
+		}
 		i := -1
 		if t.schema.Header {
 			i = slices.Index(t.names, part)
@@ -367,6 +371,22 @@ func (t *table) find(asked, spec string) ([]Place, error) {
 		places = append(places, Place{t.names[i], i})
 	}
 	return places, nil
+}
+
+// onlyOne is an error if an option names a column by a name that several columns have.
+func (t *table) onlyOne(asked, name string) error {
+	var at []string
+	for i, given := range t.header {
+		if given == name && name != "" {
+			at = append(at, strconv.Itoa(i))
+		}
+	}
+	if len(at) < 2 {
+		return nil
+	}
+	last := len(at) - 1
+	return option.Errorf("%s: the columns %s and %s, counted from 0, are all named %q; say which by its number, such as %s", t.Name(),
+		strings.Join(at[:last], ", "), at[last], name, option.Set(asked, at[last]))
 }
 
 // listColumns lists the columns, for messages.

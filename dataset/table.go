@@ -33,6 +33,7 @@ type table struct {
 	means  *meanRows        // nil: no column has means
 	values map[int][]string // by input column that is CodedHashed: all its values
 	names  []string         // of the columns, for messages
+	header []string         // the names as the file gives them, of which several columns may have the same; nil: names
 
 	declared [][]byte // ARFF: the value of a column that a sparse row omits
 	decimal  string   // the decimal separator
