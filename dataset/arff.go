@@ -12,7 +12,7 @@ import (
 )
 
 // ARFF (Weka's format): a header of @attribute lines that name the columns and their types,
-// then, after @data, a table separated by commas, or sparse rows {index value, …} in
+// then, after @data, a table separated by commas or by blanks, or sparse rows {index value, …} in
 // which omitted values are 0 or the first declared value. % starts a comment line, ? is a
 // missing value, names and texts may be in single or double quotes.
 
@@ -63,6 +63,36 @@ func (t *table) readARFFHeader(head []byte) ([]attribute, error) {
 		}
 	}
 	return nil, fmt.Errorf("%s: no @data line in its first %d bytes", t.Name(), len(head))
+}
+
+// arffSeparator is what cuts the rows after a number of lines: a comma, or ' ' for blanks, tabs and commas alike, as
+// WEKA has it, if that cuts more of the first 100 rows into the declared number of cells.
+func arffSeparator(head []byte, skip, columns int) byte {
+	separators := [2]byte{',', ' '}
+	var fits [2]int
+	n := 0
+	for line := range bytes.Lines(head) {
+		if skip--; skip >= 0 {
+			continue
+		}
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || line[0] == '%' || line[0] == '{' {
+			continue
+		}
+		if n++; n > 100 {
+			break
+		}
+		for i, sep := range separators {
+			c := cutter{sep: sep, arff: true}
+			if cells, err := c.all(line, false, nil); err == nil && len(cells) == columns {
+				fits[i]++
+			}
+		}
+	}
+	if fits[1] > fits[0] {
+		return ' '
+	}
+	return ','
 }
 
 // parseAttribute parses what follows @attribute: a name and a type.
@@ -178,7 +208,7 @@ func (p *tableParser) sparseCells(line []byte) ([][]byte, error) {
 			return nil, errors.New("the sparse row has no closing brace")
 		case rest[0] == ',':
 			rest = rest[1:]
-		case rest[0] != '}':
+		case rest[0] != '}' && (len(rest) == len(after) || rest[0] < '0' || rest[0] > '9'): // else blanks, and another index
 			return nil, p.wrong(i, value, fmt.Errorf("%q follows the value; a comma or a brace is expected", shorten(rest)))
 		}
 		p.sparseRow[i] = value

@@ -123,7 +123,7 @@ func TestARFFErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{arffHeader + "{2 1, 0 1}\n", "f.csv:9: index 0 comes after 2; indices must increase within a row"},
 		{arffHeader + "{2 1, 2 1}\n", "f.csv:9: index 2 comes twice"},
 		{arffHeader + "{2}\n", `f.csv:9: column "size": index 2 has no value`},
-		{arffHeader + "{2 1 3 4}\n", `f.csv:9: column "size": "3 4}" follows the value; a comma or a brace is expected`},
+		{arffHeader + "{2 1 x 4}\n", `f.csv:9: column "size": "x 4}" follows the value; a comma or a brace is expected`},
 		{arffHeader + "{1 'red}\n", `f.csv:9: column "the colour": the quote ' is not closed`},
 	} {
 		_, _, err := readTable(t, c.text, "arff", Options{})

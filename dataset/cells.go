@@ -10,8 +10,10 @@ import (
 // cell in double quotes may contain separators, newlines and doubled double quotes (RFC 4180); in
 // ARFF a cell in single or double quotes may contain separators and quotes escaped by a backslash.
 type cutter struct {
-	sep  byte // ' ' stands for runs of blanks and tabs
+	sep  byte // ' ' stands for runs of blanks and tabs; in ARFF a comma may be among them
 	arff bool
+
+	trailing bool // lines end with a separator, behind which there is no cell
 
 	line    []byte
 	at      int    // where the next cell starts, -1 after the last
@@ -23,6 +25,11 @@ type cutter struct {
 func (c *cutter) start(line []byte, spans bool) {
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
+	}
+	if c.trailing {
+		if end := bytes.TrimRight(line, " "); len(end) > 0 && end[len(end)-1] == c.sep {
+			line = end[:len(end)-1]
+		}
 	}
 	c.line, c.at, c.spans, c.scratch = line, 0, spans, c.scratch[:0]
 }
@@ -42,6 +49,8 @@ func (c *cutter) after(i int) (ok bool) {
 	switch {
 	case j == len(c.line):
 		c.at = -1
+	case c.sep == ' ' && c.arff && c.line[j] == ',':
+		c.at = j + 1
 	case c.sep == ' ':
 		c.at = j
 		return j > i
@@ -92,7 +101,7 @@ func (c *cutter) next() ([]byte, error) {
 	}
 	i := start
 	if c.sep == ' ' {
-		for i < len(c.line) && c.line[i] != ' ' && c.line[i] != '\t' {
+		for i < len(c.line) && c.line[i] != ' ' && c.line[i] != '\t' && !(c.arff && c.line[i] == ',') {
 			i++
 		}
 	} else {

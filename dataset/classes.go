@@ -27,6 +27,7 @@ type labelCounts struct {
 	rows     int
 	fraction bool // some number is not an integer
 	lists    bool // a row has any number of labels, which are counted one by one
+	nominal  bool // the file declares them as classes
 
 	neither *float64 // of several targets, one that is neither 0 nor 1
 }
@@ -94,7 +95,7 @@ func (l *labelCounts) distinct() int { return len(l.numbers) + len(l.texts) }
 
 // Task decides whether the labels are classes or numbers to predict, and gives the reason. asked is
 // "auto", "classify", "regress" or "multilabel". In automatic mode lists of labels mean
-// multilabel, text means classes and several targets per row mean regression. Numbers are classes
+// multilabel, text or values that the file declares mean classes, and several targets per row mean regression. Numbers are classes
 // if there are two different ones, if they are integers and at most 20 different ones (and no more than
 // half as many as rows), or if they are consecutive integers from 0 or 1 with at least ten rows each;
 // otherwise they are numbers to predict.
@@ -122,6 +123,8 @@ func (s *Summary) Task(asked string) (task, why string, err error) {
 		return "regress", fmt.Sprintf("%d numbers a row", s.Outputs), nil
 	case l.words():
 		return "classify", "labels are text", nil
+	case l.nominal:
+		return "classify", "the file declares the labels as classes", nil
 	}
 	n := l.distinct()
 	if l.overflow {
@@ -155,7 +158,7 @@ func (s *Summary) Classes() (*Classes, error) {
 		return nil, option.Errorf("there are too many different labels for classes; if they are numbers to predict, use %s",
 			option.Set("task", "regress"))
 	}
-	if n := l.distinct(); n > 100 && 2*n > l.rows {
+	if n := l.distinct(); n > 100 && 2*n > l.rows && !l.nominal {
 		return nil, option.Errorf("the label has %d different values in %d rows, so it says nothing that other rows could "+
 			"tell; name another column with %s, or predict numbers with %s", n, l.rows, option.Ref("label"), option.Set("task", "regress"))
 	}

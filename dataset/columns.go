@@ -69,7 +69,15 @@ func (t *table) look(head []byte) ([]attribute, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
+	if t.sep != ' ' && t.opt.texts == nil && endWithSeparator(rows) {
+		t.ends = true
+		cutEnds(rows)
+	}
 	if n := usualWidth(rows[1:]); n > 0 && n != len(rows[0]) {
+		if len(rows[0]) > 1 && !slices.ContainsFunc(rows[0], func(cell string) bool { return cell == "" || isNumber(cell) }) {
+			return nil, atLine(t.Name(), lines[0], fmt.Errorf("%s where the rows below have %d; give each column one name (those here are %s)",
+				units.Plural(len(rows[0]), "name"), n, strings.Join(firsts(rows[0], 6), ", ")))
+		}
 		return nil, atLine(t.Name(), lines[0], fmt.Errorf("%s where the rows below have %d; remove the line if it is not part of the table "+
 			"(it starts with %q)",
 			units.Plural(len(rows[0]), "column"), n, shorten([]byte(rows[0][0]))))
@@ -77,6 +85,12 @@ func (t *table) look(head []byte) ([]attribute, error) {
 	columns := make([]attribute, len(rows[0]))
 	for j := range columns {
 		columns[j].name = strconv.Itoa(j)
+	}
+	if t.opt.Header != "yes" && t.opt.Header != "no" && numbersAsNames(rows[0], rows[1:]) {
+		t.opt.Header = "yes"
+		err := option.Errorf("the first line (%s) is taken for the names of the columns: its whole, rising numbers are far from those below; "+
+			"%s takes it for a row", strings.Join(firsts(rows[0], 3), ", "), option.Set("header", "no"))
+		t.notices = append(t.notices, Notice{Kind: "header", Text: err.Error(), Err: err})
 	}
 	if t.opt.Header == "yes" || t.opt.Header != "no" && t.hasHeader(rows) {
 		t.schema.Header, t.skip = true, lines[0]
@@ -93,35 +107,6 @@ func (t *table) look(head []byte) ([]attribute, error) {
 		}
 	}
 	return columns, nil
-}
-
-// usualWidth is the most frequent number of cells, if at least two rows have it;
-// otherwise 0.
-func usualWidth(rows [][]string) int {
-	counts := map[int]int{}
-	for _, row := range rows {
-		if counts[len(row)]++; counts[len(row)] > max(1, len(rows)/2) {
-			return len(row)
-		}
-	}
-	return 0
-}
-
-// names gives columns the names in a header. A column without a name is called
-// by its number, and a repeated name gets a number appended.
-func names(header []string, columns []attribute) {
-	taken := map[string]bool{}
-	for j, name := range header {
-		if name == "" {
-			name = strconv.Itoa(j)
-		}
-		unique := name
-		for n := 1; taken[unique]; n++ {
-			unique = fmt.Sprintf("%s.%d", name, n)
-		}
-		taken[unique] = true
-		columns[j].name = unique
-	}
 }
 
 // isText reports whether most of the values of column j are not numbers.
@@ -166,68 +151,6 @@ func odd(rows [][]string, lines []int, j int, isMissing func([]byte) bool, decim
 func isNumber(cell string) bool {
 	_, ok := parseNumber(trim([]byte(cell)))
 	return ok || notFinite([]byte(cell))
-}
-
-// hasHeader reports whether the first row holds names. It does
-//   - if it has those of all inputs of the model, or
-//   - if, above columns of numbers, it has more texts than numbers, or
-//   - if it has only texts, or texts and column numbers 0, 1, …, all its cells
-//     differ, and none occurs again in its column.
-func (t *table) hasHeader(rows [][]string) bool {
-	first, below := rows[0], rows[1:]
-	if m := t.opt.Schema; m != nil && m.Header && len(m.Columns) > 0 {
-		missing := func(c Column) bool { return !slices.Contains(first, c.Name) }
-		if !slices.ContainsFunc(m.Columns, missing) {
-			return true
-		}
-	}
-	if len(below) == 0 {
-		return false
-	}
-	overText, overNumber, numbers, positions := 0, 0, 0, 0
-	for j, cell := range first {
-		isNumber := isNumber(cell)
-		if isNumber {
-			numbers++
-		}
-		if cell == strconv.Itoa(j) {
-			positions++
-		}
-		switch {
-		case missing([]byte(cell)) || isText(below, j) || !hasValue(below, j):
-		case isNumber:
-			overNumber++
-		default:
-			overText++
-		}
-	}
-	if overText > overNumber {
-		return true
-	}
-	if numbers > 0 && (positions != numbers || numbers < 3 || numbers == len(first)) {
-		return false
-	}
-	seen := map[string]bool{}
-	for j, cell := range first {
-		if cell == "" || seen[cell] {
-			return false
-		}
-		seen[cell] = true
-		if isNumber(cell) {
-			continue
-		}
-		for _, row := range below {
-			if j < len(row) && row[j] == cell {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// hasValue reports whether column j has any value that is not missing.
-func hasValue(rows [][]string, j int) bool {
-	return slices.ContainsFunc(rows, func(row []string) bool { return j < len(row) && !missing([]byte(row[j])) })
 }
 
 // assignLabels gives the columns that the options name the roles of group, labels and weight.

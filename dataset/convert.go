@@ -275,7 +275,7 @@ func lineCells(in input, t *table) func(ctx context.Context, row func([]string) 
 		defer r.Close()
 		lines := bufio.NewScanner(r)
 		lines.Buffer(make([]byte, 1<<16), longestObject)
-		c := cutter{sep: t.sep, arff: t.arff}
+		c := cutter{sep: t.sep, arff: t.arff, trailing: t.ends}
 		var cells [][]byte
 		out := make([]string, len(t.names))
 		for n := 1; lines.Scan(); n++ {

@@ -104,6 +104,8 @@ type Schema struct {
 	// Ignored are the columns that are no inputs, and IDs those that name rows.
 	Ignored []Place `json:"ignored,omitempty"`
 	IDs     []Place `json:"ids,omitempty"`
+
+	nominal bool // the file declares the label as one of given values, so that numbers are classes
 }
 
 // Column is one input column of a table.

@@ -116,7 +116,7 @@ func Survey(ctx context.Context, src Source, opt SurveyOptions) (*Summary, error
 // surveyRows is a survey without its end.
 func surveyRows(ctx context.Context, src Source, opt SurveyOptions) (*surveyor, error) {
 	s := &surveyor{opt: opt, sum: &Summary{name: src.Name(), format: src.Schema().Format, Dim: src.Schema().Dim}}
-	s.sum.labels.lists = src.Schema().LabelSeparator != ""
+	s.sum.labels.lists, s.sum.labels.nominal = src.Schema().LabelSeparator != "", src.Schema().nominal
 	for step, err := range Each(ctx, src) {
 		if err != nil {
 			return nil, err

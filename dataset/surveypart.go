@@ -92,6 +92,7 @@ func (l *labelCounts) merge(o *labelCounts) {
 	l.rows += o.rows
 	l.fraction = l.fraction || o.fraction
 	l.overflow = l.overflow || o.overflow
+	l.nominal = l.nominal || o.nominal
 	if l.neither == nil {
 		l.neither = o.neither
 	}

@@ -33,6 +33,7 @@ type surveyHead struct {
 	Overflow bool     `json:"overflow,omitempty"`
 	Fraction bool     `json:"fraction,omitempty"`
 	Lists    bool     `json:"lists,omitempty"`
+	Nominal  bool     `json:"nominal,omitempty"`
 	Neither  *float64 `json:"neither,omitempty"`
 	Texts    [][]byte `json:"texts,omitempty"`
 }
@@ -42,7 +43,7 @@ func (p *SurveyPart) Write(w io.Writer, meta map[string]string) error {
 	s, sum := p.s, p.s.sum
 	l := &sum.labels
 	head := surveyHead{Rows: sum.Rows, Dim: sum.Dim, Sparse: sum.Sparse, Outputs: sum.Outputs, Format: sum.format, Sample: s.opt.Sample,
-		Seed: s.opt.Seed, Labelled: l.rows, Overflow: l.overflow, Fraction: l.fraction, Lists: l.lists, Neither: l.neither}
+		Seed: s.opt.Seed, Labelled: l.rows, Overflow: l.overflow, Fraction: l.fraction, Lists: l.lists, Nominal: l.nominal, Neither: l.neither}
 	tensors := map[string]*safetensors.Tensor{}
 	put := func(name string, v []float64) {
 		if len(v) > 0 {
@@ -181,6 +182,7 @@ func readColumns(t safetensors.Tensors, dim int) (c vec.Survey32, err error) {
 // read reads the labels.
 func (l *labelCounts) read(head *surveyHead, t safetensors.Tensors) error {
 	l.rows, l.overflow, l.fraction, l.lists, l.neither = head.Labelled, head.Overflow, head.Fraction, head.Lists, head.Neither
+	l.nominal = head.Nominal
 	var labels []float64
 	if v := t["labels"]; v != nil {
 		labels = v.F64

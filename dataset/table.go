@@ -27,6 +27,7 @@ type table struct {
 	schema Schema
 	sep    byte // ' ' stands for runs of blanks and tabs
 	arff   bool
+	ends   bool             // lines end with a separator
 	skip   int              // lines before the data
 	roles  []role           // one per column of the file
 	sparse bool             // emit CSR
@@ -129,7 +130,11 @@ func (t *table) sniff(format string) (columns []attribute, err error) {
 	}
 	if format == "arff" || format == "" && looksLikeARFF(head) {
 		t.arff, t.sep = true, ','
-		return t.readARFFHeader(head)
+		columns, err := t.readARFFHeader(head)
+		if err == nil {
+			t.sep = arffSeparator(head, t.skip, len(columns))
+		}
+		return columns, err
 	}
 	switch format {
 	case "csv":
@@ -180,6 +185,9 @@ func (t *table) plan(ctx context.Context, columns []attribute) error {
 	}
 	if err := t.assignLabels(); err != nil {
 		return err
+	}
+	if l := t.schema.Labels; len(l) == 1 {
+		t.schema.nominal = t.isNominal(l[0].At)
 	}
 	if t.opt.Schema != nil {
 		if err := t.follow(t.opt.Schema); err != nil {
@@ -244,6 +252,15 @@ func (t *table) plan(ctx context.Context, columns []attribute) error {
 	t.layOut()
 	t.tell()
 	return nil
+}
+
+// isNominal says that the file declares a column as one of given values: nominal in ARFF, a dictionary in Arrow.
+func (t *table) isNominal(at int) bool {
+	if t.attributes[at].categories != nil {
+		return true
+	}
+	file, ok := t.in.(*arrowTable)
+	return ok && at < len(file.fields) && file.fields[at].Dictionary()
 }
 
 // missingAuto fills in missing values by themselves.

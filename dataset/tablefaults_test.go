@@ -1,6 +1,10 @@
 package dataset
 
 import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,6 +31,91 @@ func TestANameOfTwoColumnsIsAskedBack(t *testing.T) {
 	for _, opt := range []Options{{}, {Label: "0"}, {Label: "-1"}, {Label: "y.1"}, {Label: "x", Columns: ColumnOptions{Ignore: "y*"}}} {
 		if _, _, err := readTable(t, text, "", opt); err != nil {
 			t.Errorf("%+v: %v", opt, err)
+		}
+	}
+}
+
+func TestDeclaredValuesOfTheLabelAreClasses(t *testing.T) {
+	var declared, rows []string
+	for k := range 26 {
+		declared = append(declared, fmt.Sprint(k+1))
+		rows = append(rows, fmt.Sprintf("%d.5,%d", k, k+1), fmt.Sprintf("%d,%d", -k, k+1))
+	}
+	for of, want := range map[string]string{"{" + strings.Join(declared, ",") + "}": "classify", "numeric": "regress"} {
+		text := "@relation r\n@attribute a numeric\n@attribute c " + of + "\n@data\n" + strings.Join(rows, "\n")
+		src, _, err := readTable(t, text, "", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, err := Survey(context.Background(), src, SurveyOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if task, why, err := sum.Task("auto"); task != want || err != nil {
+			t.Errorf("%.9s: %s (%s), %v", of, task, why, err)
+		}
+		if c, err := sum.Classes(); err != nil || strings.Join(c.Labels(), ",") != strings.Join(declared, ",") {
+			t.Errorf("classes %v, %v", c, err)
+		}
+	}
+}
+
+func TestARFFRowsMayBeCutByBlanks(t *testing.T) {
+	const header = "@relation r\n@attribute a numeric\n@attribute p {'Iris a','b c',d}\n@attribute c {x,y}\n@data\n"
+	_, want, err := readTable(t, header+"1,'Iris a',x\n2,\"b c\",y\n0,d,y\n4,'Iris a',x\n", "", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rows := range []string{
+		"1 'Iris a' x\n2 \"b c\" y\n 0\td\ty\n4  'Iris a'  x \n",
+		"1\t'Iris a'\tx\r\n2\t'b c'\ty\r\n0\td\ty\r\n{0 4}\r\n",
+		"1 'Iris a', x\n2, 'b c' y\n{1 d 2 y}\n{0 4 1 'Iris a' 2 x}\n",
+	} {
+		if _, got, err := readTable(t, header+rows, "", Options{}); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %v, %v", rows, got, err)
+		}
+	}
+}
+
+func TestASeparatorAtTheEndOfLinesIsNoColumn(t *testing.T) {
+	for _, text := range []string{
+		"a,b,y,\n1,2,p,\n3,4,q,\n5,6,q,\n", "a,b,y\r\n1,2,p,\r\n3,4,q,\r\n5,6,q,\r\n", "a;b;y;\n1;2;p; \n3;4;q;\n5;6;q\n",
+		"a\tb\ty\t\n1\t2\tp\t\n3\t4\tq\t\n5\t6\tq\t\n", "a,b,y,\n1,2,p\n3,4,q\n5,6,q\n",
+	} {
+		src, rows, err := readTable(t, text, "", Options{})
+		if err != nil || strings.Join(src.names, "") != "aby" || len(rows) != 3 || rows[1].x[0] != 3 || rows[1].name != "q" {
+			t.Errorf("%q: %v, %v", text, rows, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"a,b,y\n1,2,p,7\n3,4,q,7\n5,6,q,\n": "f.csv:1: 3 names where the rows below have 4; give each column one name (those here are a, b, y)",
+		"a,b,y,z\n1,2,p,\n3,4,q,\n":         `f.csv:2: column "z": the label is missing (""); remove the row or give it a label`,
+		"a,b,y,\n" + strings.Repeat("1,2,3,\n", lookRows) + "1,2,3,4\n": "f.csv:2002: 4 columns where the first row has 3 and a separator at the " +
+			"end, behind which there is nothing in the first rows",
+	} {
+		if _, _, err := readTable(t, text, "", Options{}); err == nil || err.Error() != want {
+			t.Errorf("%.40q: %v", text, err)
+		}
+	}
+}
+
+func TestYearsAboveFractionsAreNames(t *testing.T) {
+	const rows = "1.5,2.5,0.25\n-0.5,3,1.5\n2.25,1,?\n0.5,0.125,7.5\n1,2,3.5\n"
+	for text, want := range map[string]bool{
+		"2010,2011,2012\n" + rows: true, "2010,2011,y\n" + rows: true, "2012,2011,2010\n" + rows: false, "2010,2011,2.5\n" + rows: false,
+		"2010,2011,2012\n" + strings.NewReplacer(".5", "", ".25", "", "0.125", "0").Replace(rows): false, "1,2,3\n" + rows: false,
+	} {
+		for _, header := range []string{"auto", "yes", "no"} {
+			f, err := OpenBytes(context.Background(), "f.csv", []byte(text), Options{Header: header})
+			if err != nil {
+				t.Errorf("%q %s: %v", text, header, err)
+				continue
+			}
+			told := slices.ContainsFunc(f.Notices(), func(n Notice) bool { return n.Kind == "header" })
+			if f.Schema().Header != (want && header == "auto" || header == "yes") || told != (want && header == "auto") {
+				t.Errorf("%q %s: header %v, told %v", text, header, f.Schema().Header, told)
+			}
+			f.Close()
 		}
 	}
 }

@@ -54,12 +54,12 @@ func sortPairs(pairs []pair) {
 }
 
 func (t *table) newParser(c *collector) parser {
-	p := &tableParser{table: t, cut: cutter{sep: t.sep, arff: t.arff}, interned: map[string]string{}, collector: c}
+	p := &tableParser{table: t, cut: cutter{sep: t.sep, arff: t.arff, trailing: t.ends}, interned: map[string]string{}, collector: c}
 	if c != nil {
 		p.beginCollecting()
 		return p
 	}
-	p.second = cutter{sep: t.sep, arff: t.arff}
+	p.second = cutter{sep: t.sep, arff: t.arff, trailing: t.ends}
 	p.coders = make([]coder, len(t.schema.Columns))
 	for i := range t.schema.Columns {
 		if t.schema.Columns[i].Coding != nil {
@@ -351,6 +351,10 @@ func (p *tableParser) ragged() error {
 	}
 	if p.arff {
 		return fmt.Errorf("%s where the header declares %d", units.Plural(len(cells), "column"), len(p.roles))
+	}
+	if p.ends {
+		return fmt.Errorf("%s where the first row has %d and a separator at the end, behind which there is nothing in the first rows",
+			units.Plural(len(cells), "column"), len(p.roles))
 	}
 	return fmt.Errorf("%s where the first row has %d", units.Plural(len(cells), "column"), len(p.roles))
 }

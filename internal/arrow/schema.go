@@ -44,6 +44,9 @@ type Field struct {
 	index      int   // bytes of an index, negative if it has a sign
 }
 
+// Dictionary says that values are indices into a dictionary: categories.
+func (f *Field) Dictionary() bool { return f.dictionary }
+
 // layout is how values are stored.
 type layout uint8
 

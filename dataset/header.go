@@ -1,0 +1,165 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// endWithSeparator reports whether lines end with a separator, behind which there is never anything: most rows, or
+// the header alone.
+func endWithSeparator(rows [][]string) bool {
+	width, ends, header := 0, 0, false
+	for _, row := range rows {
+		width = max(width, len(row))
+	}
+	for i, row := range rows {
+		switch empty := row[len(row)-1] == ""; {
+		case len(row) == width && empty && i == 0:
+			header = true
+		case len(row) == width && empty:
+			ends++
+		case len(row) != width-1:
+			return false
+		}
+	}
+	return width > 1 && (2*ends > len(rows)-1 || header && ends == 0)
+}
+
+// cutEnds takes the cell behind the last separator off rows.
+func cutEnds(rows [][]string) {
+	width := 0
+	for _, row := range rows {
+		width = max(width, len(row))
+	}
+	for i, row := range rows {
+		if len(row) == width {
+			rows[i] = row[:width-1]
+		}
+	}
+}
+
+// usualWidth is the most frequent number of cells, if at least two rows have it;
+// otherwise 0.
+func usualWidth(rows [][]string) int {
+	counts := map[int]int{}
+	for _, row := range rows {
+		if counts[len(row)]++; counts[len(row)] > max(1, len(rows)/2) {
+			return len(row)
+		}
+	}
+	return 0
+}
+
+// names gives columns the names in a header. A column without a name is called
+// by its number, and a repeated name gets a number appended.
+func names(header []string, columns []attribute) {
+	taken := map[string]bool{}
+	for j, name := range header {
+		if name == "" {
+			name = strconv.Itoa(j)
+		}
+		unique := name
+		for n := 1; taken[unique]; n++ {
+			unique = fmt.Sprintf("%s.%d", name, n)
+		}
+		taken[unique] = true
+		columns[j].name = unique
+	}
+}
+
+// hasHeader reports whether the first row holds names. It does
+//   - if it has those of all inputs of the model, or
+//   - if, above columns of numbers, it has more texts than numbers, or
+//   - if it has only texts, or texts and column numbers 0, 1, …, all its cells
+//     differ, and none occurs again in its column.
+func (t *table) hasHeader(rows [][]string) bool {
+	first, below := rows[0], rows[1:]
+	if m := t.opt.Schema; m != nil && m.Header && len(m.Columns) > 0 {
+		missing := func(c Column) bool { return !slices.Contains(first, c.Name) }
+		if !slices.ContainsFunc(m.Columns, missing) {
+			return true
+		}
+	}
+	if len(below) == 0 {
+		return false
+	}
+	overText, overNumber, numbers, positions := 0, 0, 0, 0
+	for j, cell := range first {
+		isNumber := isNumber(cell)
+		if isNumber {
+			numbers++
+		}
+		if cell == strconv.Itoa(j) {
+			positions++
+		}
+		switch {
+		case missing([]byte(cell)) || isText(below, j) || !hasValue(below, j):
+		case isNumber:
+			overNumber++
+		default:
+			overText++
+		}
+	}
+	if overText > overNumber {
+		return true
+	}
+	if numbers > 0 && (positions != numbers || numbers < 3 || numbers == len(first)) {
+		return false
+	}
+	seen := map[string]bool{}
+	for j, cell := range first {
+		if cell == "" || seen[cell] {
+			return false
+		}
+		seen[cell] = true
+		if isNumber(cell) {
+			continue
+		}
+		for _, row := range below {
+			if j < len(row) && row[j] == cell {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// numbersAsNames reports whether the first row has whole rising numbers, such as years, above columns of numbers that
+// are all far from them and of which most have fractions. Its other cells are texts that do not occur below.
+func numbersAsNames(first []string, below [][]string) bool {
+	before, names, fractions := math.Inf(-1), 0, 0
+	for j, cell := range first {
+		name, ok := parseNumber(trim([]byte(cell)))
+		low, high, fraction := math.Inf(1), math.Inf(-1), false
+		for _, row := range below {
+			if j >= len(row) {
+				continue
+			}
+			if v, isNumber := parseNumber(trim([]byte(row[j]))); isNumber {
+				low, high, fraction = min(low, v), max(high, v), fraction || v != math.Trunc(v)
+			}
+			if !ok && row[j] == cell {
+				return false
+			}
+		}
+		if !ok {
+			continue
+		}
+		if name != math.Trunc(name) || name <= before || low > high || name >= low-(high-low) && name <= high+(high-low) {
+			return false
+		}
+		before = name
+		names++
+		if fraction {
+			fractions++
+		}
+	}
+	return len(below) >= 5 && names > 1 && 2*fractions >= names
+}
+
+// hasValue reports whether column j has any value that is not missing.
+func hasValue(rows [][]string, j int) bool {
+	return slices.ContainsFunc(rows, func(row []string) bool { return j < len(row) && !missing([]byte(row[j])) })
+}
