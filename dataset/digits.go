@@ -17,8 +17,9 @@ func (t *table) warnOfDigits(col *collectedColumn, i int) {
 	if t.roles[i].kind != numeric || !(spread > 0) || spread >= fewSteps*step || exactly(col) {
 		return
 	}
-	t.notice(i, "digits", "has numbers from %s to %s, which float32 rounds to multiples of %s, so digits that tell them apart are lost; subtract "+
-		"the first value before, or %s leaves the column out", number(col.min), number(col.max), number(step), option.Set("ignore", t.names[i]))
+	t.notice(i, "digits", "has numbers from %s to %s, which float32 rounds to multiples of %s, so digits that tell them apart are lost; "+
+		"subtract the first value before, or %s leaves the column out",
+		number(col.min), number(col.max), number(step), option.Set("ignore", t.names[i]))
 }
 
 // exactly says that float32 holds all values of a column.

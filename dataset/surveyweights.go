@@ -78,8 +78,8 @@ func (w *weightCounts) classes(c *Classes) []bool {
 	return has
 }
 
-// CheckWeights fails if the weights of the rows, with those of their classes, leave nothing to learn from: no row with a weight above 0, or
-// rows of a single class. c is nil if there are no classes, byClass if all count alike.
+// CheckWeights fails if the weights of the rows, with those of their classes, leave nothing to learn from: no row with a weight
+// above 0, or rows of a single class. c is nil if there are no classes, byClass if all count alike.
 func (s *Summary) CheckWeights(c *Classes, byClass []float64) error {
 	w := &s.weights
 	if w.Given && w.Positive == 0 {
@@ -100,8 +100,8 @@ func (s *Summary) CheckWeights(c *Classes, byClass []float64) error {
 		return option.Errorf("every row has the weight 0, its own or its class's, so there is nothing to learn from; change %s or %s",
 			option.Ref("weight"), option.Ref("class_weight"))
 	case 1:
-		return option.Errorf("only rows of the class %q have a weight above 0, and to tell classes apart at least two are needed; change %s or %s",
-			left[0], option.Ref("weight"), option.Ref("class_weight"))
+		return option.Errorf("only rows of the class %q have a weight above 0, and to tell classes apart at least two are needed; "+
+			"change %s or %s", left[0], option.Ref("weight"), option.Ref("class_weight"))
 	}
 	return nil
 }
