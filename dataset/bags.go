@@ -332,6 +332,7 @@ func SurveyBags(ctx context.Context, src Bags, opt SurveyOptions) (*BagSummary, 
 		}
 		labels := b.Rows(matrix.Rows{Dense: &matrix.Dense{Rows: b.Len()}})
 		s.sum.labels.add(&labels)
+		s.sum.weights.add(&labels, s.sum.labels.lists)
 		s.sum.Outputs = b.Outputs
 		sum.Bags += b.Len()
 		for i := range b.Len() {

@@ -291,7 +291,7 @@ type Notice struct {
 	// Column is the column, "" for the whole table.
 	Column string `json:"column,omitempty"`
 
-	// Kind is "id", "constant", "empty", "leak", "duplicate", "number", "date", "text", "many", "ordinal", "label" or "header".
+	// Kind is "id", "constant", "empty", "leak", "duplicate", "number", "date", "text", "many", "ordinal", "digits", "label" or "header".
 	Kind string `json:"kind"`
 
 	// Text is one line. Err is the same for messages that call options by their flags.

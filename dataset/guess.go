@@ -217,6 +217,7 @@ func (t *table) complete(ctx context.Context) error {
 			continue
 		}
 		t.leaveOut(c, i)
+		t.warnOfDigits(&c.columns[i], i)
 	}
 	var kept []Column
 	for i := range t.attributes {

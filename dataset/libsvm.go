@@ -102,7 +102,11 @@ func newLIBSVM(in input, opt Options) (Source, error) {
 	}
 	l.limit = opt.Dim
 	if m := opt.Schema; m != nil {
-		if m.Format == "libsvm" && opt.Base == "" {
+		if m.Format == "libsvm" {
+			if opt.Base == strconv.Itoa(1-m.Base) {
+				return nil, option.Errorf("%s: %s, but %s LIBSVM text whose indices start at %d; leave it out", in.Name(),
+					option.Set("base", opt.Base), opt.trainedOn(), m.Base)
+			}
 			l.schema.Base = m.Base
 		}
 		l.limit, l.limitOf, l.trained = m.Dim, "the model", m.Format == "libsvm" && opt.like == ""

@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"strings"
@@ -210,5 +211,35 @@ func TestCanceledBeforeOpenIsAnError(t *testing.T) {
 	}
 	if err == nil || errors.Is(err, io.EOF) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// The base of a model's LIBSVM text is that of later text, unless an option says the opposite.
+func TestBaseIsThatOfTheModel(t *testing.T) {
+	for _, c := range []struct {
+		model  *Schema
+		base   string
+		first  int // index in the text
+		failed string
+	}{
+		{nil, "", 1, ""}, {nil, "auto", 1, ""}, {nil, "0", 0, ""},
+		{&Schema{Format: "libsvm", Dim: 4}, "", 0, ""}, {&Schema{Format: "libsvm", Dim: 4}, "auto", 0, ""}, {&Schema{Format: "libsvm", Dim: 4}, "0", 0, ""},
+		{&Schema{Format: "libsvm", Dim: 4, Base: 1}, "auto", 1, ""}, {&Schema{Format: "npy", Dim: 4}, "auto", 1, ""}, {&Schema{Format: "npy", Dim: 4}, "0", 0, ""},
+		{&Schema{Format: "libsvm", Dim: 4}, "1", 1,
+			"f: base=1, but the model was trained on LIBSVM text whose indices start at 0; leave it out"},
+		{&Schema{Format: "libsvm", Dim: 4, Base: 1}, "0", 0,
+			"f: base=0, but the model was trained on LIBSVM text whose indices start at 1; leave it out"},
+	} {
+		src, err := openMemory(fmt.Appendf(nil, "3 %d:7\n", c.first+2), Options{Base: c.base, Schema: c.model, Format: "libsvm"})
+		if c.failed != "" || err != nil {
+			if err == nil || err.Error() != c.failed {
+				t.Errorf("%+v: error %v, want %q", c, err, c.failed)
+			}
+			continue
+		}
+		rows, err := readRows(t, src, 10)
+		if err != nil || len(rows) != 1 || rows[0].x[2] != 7 {
+			t.Errorf("%+v: %v, %v", c, rows, err)
+		}
 	}
 }

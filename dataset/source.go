@@ -305,7 +305,8 @@ type Options struct {
 	// Header is "auto" (or ""), "yes" or "no".
 	Header string `json:"header,omitempty"`
 
-	// Base is the first index of LIBSVM text, "1" (or "") or "0".
+	// Base is the first index of LIBSVM text, "0" or "1"; "auto" (or "") is that of Schema if it is of LIBSVM text too, and 1
+	// otherwise.
 	Base string `json:"base,omitempty"`
 
 	// Encoding is that of text: "auto" (or ""), which is UTF-8, or UTF-16 if the text begins with a byte order mark; "utf-8",

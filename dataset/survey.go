@@ -50,6 +50,7 @@ type Summary struct {
 
 	targets []spreads
 	labels  labelCounts
+	weights weightCounts
 	format  string
 	name    string
 }
@@ -122,6 +123,9 @@ func surveyRows(ctx context.Context, src Source, opt SurveyOptions) (*surveyor, 
 			return nil, err
 		}
 		b := step.Batch
+		if err := CheckRowWeights(src, b); err != nil {
+			return nil, err
+		}
 		if left := opt.Rows - s.sum.Rows; opt.Rows > 0 && left < b.X.Len() {
 			first := b.Slice(0, left)
 			b = &first
@@ -185,6 +189,7 @@ func (s *surveyor) add(b *matrix.Batch) error {
 		}
 		s.cols.AddRows(n, x.Cols, x.Data, x.Stride)
 	}
+	s.sum.weights.add(b, s.sum.labels.lists)
 	if b.Outputs > 0 {
 		s.sum.labels.add(b)
 		s.sum.addTargets(b)

@@ -54,6 +54,7 @@ func (p *SurveyPart) Merge(next *SurveyPart) error {
 		x.targets[t].merge(y.targets[t], float64(x.Rows), float64(y.Rows))
 	}
 	x.labels.merge(&y.labels)
+	x.weights.merge(&y.weights)
 	x.Rows += y.Rows
 	a.opt.Sample = max(a.opt.Sample, b.opt.Sample)
 	a.sample = append(a.sample, b.sample...)

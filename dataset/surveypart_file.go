@@ -36,6 +36,8 @@ type surveyHead struct {
 	Nominal  bool     `json:"nominal,omitempty"`
 	Neither  *float64 `json:"neither,omitempty"`
 	Texts    [][]byte `json:"texts,omitempty"`
+
+	Weights *weightCounts `json:"weights,omitempty"`
 }
 
 // Write writes the survey as a file of tensors with a checksum; meta is written along and may not have "format" or "survey".
@@ -44,6 +46,9 @@ func (p *SurveyPart) Write(w io.Writer, meta map[string]string) error {
 	l := &sum.labels
 	head := surveyHead{Rows: sum.Rows, Dim: sum.Dim, Sparse: sum.Sparse, Outputs: sum.Outputs, Format: sum.format, Sample: s.opt.Sample,
 		Seed: s.opt.Seed, Labelled: l.rows, Overflow: l.overflow, Fraction: l.fraction, Lists: l.lists, Nominal: l.nominal, Neither: l.neither}
+	if sum.weights.Given {
+		head.Weights = &sum.weights
+	}
 	tensors := map[string]*safetensors.Tensor{}
 	put := func(name string, v []float64) {
 		if len(v) > 0 {
@@ -132,6 +137,9 @@ func ReadSurveyPart(r io.Reader, size int64) (*SurveyPart, map[string]string, er
 	}
 	s := &surveyor{opt: SurveyOptions{Seed: head.Seed, Sample: head.Sample}}
 	s.sum = &Summary{Rows: head.Rows, Dim: head.Dim, Sparse: head.Sparse, Outputs: head.Outputs, format: head.Format}
+	if head.Weights != nil {
+		s.sum.weights = *head.Weights
+	}
 	t := safetensors.Tensors(tensors)
 	if head.Dim > 0 {
 		if s.cols, err = readColumns(t, head.Dim); err != nil {

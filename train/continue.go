@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -25,6 +26,7 @@ type Online struct {
 	report       learn.OnlineReport
 	validated    func(learn.OnlinePoint)
 	seen         int // rows, each counted once
+	weighed      bool
 
 	y, weights []float64
 }
@@ -105,6 +107,7 @@ func (o *Online) PartialFit(b *matrix.Batch) error {
 // PartialFitSource is PartialFit for all rows of a source, which is read once.
 func (o *Online) PartialFitSource(ctx context.Context, src dataset.Source, progress func(rows int, share float64)) error {
 	rows := 0
+	o.weighed = false
 	for b, err := range dataset.Each(ctx, src) {
 		if err != nil {
 			return err
@@ -116,6 +119,9 @@ func (o *Online) PartialFitSource(ctx context.Context, src dataset.Source, progr
 		if progress != nil {
 			progress(rows, b.Pass.Progress())
 		}
+	}
+	if rows > 0 && !o.weighed {
+		return fmt.Errorf("%s: %w", src.Name(), errWeightless)
 	}
 	return nil
 }
@@ -173,6 +179,10 @@ func (o *Online) targets(b *matrix.Batch) (y, weights []float64, err error) {
 		return nil, nil, option.Errorf("the rows have no labels to learn from; name them with %s or %s", option.Ref("label"),
 			option.Ref("labels_file"))
 	}
+	if i := slices.IndexFunc(b.Weights, func(w float64) bool { return !(w >= 0) || math.IsInf(w, 0) }); i >= 0 {
+		return nil, nil, fmt.Errorf("row %d: %g is not a weight; weights are numbers of 0 or more", b.First+i+1, b.Weights[i])
+	}
+	o.weighed = o.weighed || weighed(b)
 	if cap(o.y) < n*k {
 		o.y, o.weights = make([]float64, n*k), make([]float64, n)
 	}

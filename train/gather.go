@@ -3,6 +3,7 @@ package train
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -361,6 +362,13 @@ func (f *fit) weight(b *matrix.Batch, i int) float64 {
 	}
 	return w
 }
+
+// weighed says that a row of a batch has a weight above 0.
+func weighed(b *matrix.Batch) bool {
+	return b.X.Len() > 0 && (b.Weights == nil || slices.ContainsFunc(b.Weights, func(w float64) bool { return w > 0 }))
+}
+
+var errWeightless = errors.New("the weight of every row is 0, so there is nothing to learn from")
 
 // targets writes the targets of the rows of a batch.
 func (f *fit) targets(b *matrix.Batch, dst []float64) error {

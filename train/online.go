@@ -101,6 +101,9 @@ func (f *fit) online(sum *dataset.Summary) error {
 				return fmt.Errorf("%s: %w", f.src.Name(), err)
 			}
 		}
+		if !o.weighed {
+			return f.located(errWeightless)
+		}
 		if epoch == 0 {
 			o.note(true)
 		}

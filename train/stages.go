@@ -120,6 +120,8 @@ type fit struct {
 	// classWeights are factors of the weights of rows by class, nil if all are 1.
 	classWeights []float64
 
+	weighed bool // of rows that were not surveyed, one has a weight above 0
+
 	lacking string // why the default learner was not taken, if memory is the reason
 
 	room *learn.Room // of the ridge's solution; nil: allocated when needed

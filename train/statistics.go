@@ -243,6 +243,9 @@ func (f *fit) addRows() error {
 		if err := f.collect(parts, f.stats.Rows()); err != nil {
 			return err
 		}
+		if !f.weighed {
+			return f.located(errWeightless)
+		}
 	}
 	f.info.Training.Rows, f.report.Summary.Rows = f.stats.Rows(), f.stats.Rows()
 	if err := f.keep(parts); err != nil {
@@ -292,6 +295,10 @@ func (f *fit) checkRows(b *matrix.Batch) error {
 	if err := f.pipe.Check(b.X); err != nil {
 		return dataset.Locate(err, f.src, b.First)
 	}
+	if err := dataset.CheckRowWeights(f.src, b); err != nil {
+		return err
+	}
+	f.weighed = f.weighed || weighed(b)
 	if f.labels != nil && b.Outputs > 0 {
 		return nil // each row is checked when its targets are made
 	}

@@ -14,6 +14,9 @@ import (
 // chooseTask decides between classification and regression.
 func (f *fit) chooseTask(sum *dataset.Summary) error {
 	if f.cfg.Learner == oneClassLearner.name || f.cfg.Task == "outliers" {
+		if err := f.checkWeights(sum); err != nil {
+			return err
+		}
 		return f.chooseOutliers()
 	}
 	task, why, err := sum.Task(f.cfg.Task)
@@ -37,6 +40,9 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 				"multilabel": " if a row may have several",
 			}[its])
 	}
+	if err := f.checkWeights(sum); err != nil {
+		return err
+	}
 	if task == "multilabel" {
 		return f.chooseLabels(sum)
 	}
@@ -58,6 +64,18 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 	f.info.Outputs = learn.TargetColumns(len(f.info.Classes))
 	f.classWeights, err = f.cfg.classWeights(f.classes, sum)
 	if err != nil {
+		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	return f.checkWeights(sum)
+}
+
+// checkWeights fails if the weights leave nothing to learn from, of all rows or of all but one class. If only the first rows were
+// surveyed, the learner finds it out at the end.
+func (f *fit) checkWeights(sum *dataset.Summary) error {
+	if n := f.cfg.SurveyRows; n > 0 && sum.Rows >= n {
+		return nil
+	}
+	if err := sum.CheckWeights(f.classes, f.classWeights); err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
 	return nil

@@ -35,7 +35,7 @@ func dataFlags(cmd *cobra.Command, o *dataset.Options) {
 	f.StringVar(&o.Encoding, "encoding", "auto", "encoding of text: auto (UTF-8, or UTF-16 by its byte order mark), utf-8, utf-16, "+
 		"utf-16le, utf-16be, windows-1252, latin-1")
 	f.StringVar(&o.Header, "header", "auto", "whether a table starts with names: auto, yes, no")
-	f.StringVar(&o.Base, "base", "1", "index of the first dimension in LIBSVM text: 0 or 1")
+	f.StringVar(&o.Base, "base", "auto", "index of the first dimension in LIBSVM text: 0 or 1 (auto: the model's, else 1); a model remembers")
 	f.StringVar(&o.Missing, "missing", "auto", "missing values in columns of numbers: auto (the mean, and a dimension that says that it "+
 		"is missing), error, mean, zero; a model remembers")
 	f.IntVar(&o.Dim, "dim", 0, "number of dimensions of LIBSVM rows (default: the largest index)")
@@ -50,7 +50,7 @@ func checkData(o *dataset.Options) error {
 	for _, c := range []struct{ flag, value, known string }{
 		{"--format", o.Format, "auto libsvm csv tsv blank arff jsonl parquet arrow npy npz idx"},
 		{"--header", o.Header, "auto yes no"},
-		{"--base", o.Base, "0 1"},
+		{"--base", o.Base, "auto 0 1"},
 		{"--encoding", o.Encoding, "auto utf-8 utf-16 utf-16le utf-16be windows-1252 latin-1"},
 		{"--missing", o.Missing, "auto error mean zero"},
 	} {

@@ -219,6 +219,7 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 	p.done()
 	result := &present.Gram{Output: g.out, Rows: x.Len(), Of: y.Len(), Dim: x.Dim(), Bytes: size, Scale: scaling.Scaler().Kind,
 		Kernel: kern, Why: why, Distances: g.distance}
+	sayLabel(cmd, args[0], &schema, &g.data, g.json)
 	if g.json {
 		return present.JSON(cmd.OutOrStdout(), result.JSON())
 	}

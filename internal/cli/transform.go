@@ -134,6 +134,9 @@ func (t *transform) run(cmd *cobra.Command, args []string) error {
 	}
 	p.done()
 	warnUnseen(cmd, unseenIn(f.src))
+	if f.model == "" {
+		sayLabel(cmd, args[0], &f.schema, &t.data, t.json)
+	}
 	return t.print(cmd, f, rows, nonZeros)
 }
 

@@ -1,0 +1,115 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"mercer/internal/option"
+	"mercer/matrix"
+)
+
+// weightCounts say which rows have a weight above 0.
+type weightCounts struct {
+	Given    bool     `json:"given,omitempty"`
+	Positive int      `json:"positive,omitempty"` // rows
+	Numbers  []string `json:"numbers,omitempty"`  // labels of such rows that are numbers
+	Texts    [][]byte `json:"texts,omitempty"`    // and those that are text
+
+	known map[any]bool
+}
+
+// add counts the rows of a batch; of lists of labels, only the rows. Without weights all have the weight 1.
+func (w *weightCounts) add(b *matrix.Batch, lists bool) {
+	if b.Weights == nil {
+		return
+	}
+	w.Given = true
+	for i, v := range b.Weights {
+		if v == 0 {
+			continue
+		}
+		w.Positive++
+		if b.Outputs == 1 && !lists {
+			w.label(b, i)
+		}
+	}
+}
+
+// label notes the label of row i.
+func (w *weightCounts) label(b *matrix.Batch, i int) {
+	var key any = b.Y[i]
+	if b.Names != nil && b.Names[i] != "" {
+		key = b.Names[i]
+	}
+	if w.known[key] || len(w.known) >= maxDistinct {
+		return
+	}
+	if w.known == nil {
+		w.known = map[any]bool{}
+	}
+	w.known[key] = true
+	if text, is := key.(string); is {
+		w.Texts = append(w.Texts, []byte(text))
+	} else {
+		w.Numbers = append(w.Numbers, number(b.Y[i]))
+	}
+}
+
+// merge adds the counts of other rows.
+func (w *weightCounts) merge(o *weightCounts) {
+	w.Given, w.Positive = w.Given || o.Given, w.Positive+o.Positive
+	w.Numbers, w.Texts = append(w.Numbers, o.Numbers...), append(w.Texts, o.Texts...)
+}
+
+// classes says which classes have a row with a weight above 0.
+func (w *weightCounts) classes(c *Classes) []bool {
+	has := make([]bool, len(c.labels))
+	for _, label := range w.Numbers {
+		if k := c.Named(label); k >= 0 {
+			has[k] = true
+		}
+	}
+	for _, label := range w.Texts {
+		if k := c.Named(string(label)); k >= 0 {
+			has[k] = true
+		}
+	}
+	return has
+}
+
+// CheckWeights fails if the weights of the rows, with those of their classes, leave nothing to learn from: no row with a weight
+// above 0, or rows of a single class. c is nil if there are no classes, byClass if all count alike.
+func (s *Summary) CheckWeights(c *Classes, byClass []float64) error {
+	w := &s.weights
+	if w.Given && w.Positive == 0 {
+		return option.Errorf("the weight of every row is 0, so there is nothing to learn from (is %s the right column?)", option.Ref("weight"))
+	}
+	if c == nil || !w.Given && byClass == nil {
+		return nil
+	}
+	has := w.classes(c)
+	var left []string
+	for k, label := range c.labels {
+		if (has[k] || !w.Given) && (byClass == nil || byClass[k] > 0) {
+			left = append(left, label)
+		}
+	}
+	switch len(left) {
+	case 0:
+		return option.Errorf("every row has the weight 0, its own or its class's, so there is nothing to learn from; change %s or %s",
+			option.Ref("weight"), option.Ref("class_weight"))
+	case 1:
+		return option.Errorf("only rows of the class %q have a weight above 0, and to tell classes apart at least two are needed; "+
+			"change %s or %s", left[0], option.Ref("weight"), option.Ref("class_weight"))
+	}
+	return nil
+}
+
+// CheckRowWeights fails at the first weight of a batch of src that is negative or not finite.
+func CheckRowWeights(src Source, b *matrix.Batch) error {
+	if i := slices.IndexFunc(b.Weights, func(w float64) bool { return !(w >= 0) || math.IsInf(w, 0) }); i >= 0 {
+		return fmt.Errorf("%s: %g is not a weight; weights are numbers of 0 or more", RowPlace(src, b.First+i), b.Weights[i])
+	}
+	return nil
+}
