@@ -16,7 +16,8 @@ type weightCounts struct {
 	Numbers  []string `json:"numbers,omitempty"`  // labels of such rows that are numbers
 	Texts    [][]byte `json:"texts,omitempty"`    // and those that are text
 
-	known map[any]bool
+	numbers map[float64]bool
+	texts   map[string]bool
 }
 
 // add counts the rows of a batch; of lists of labels, only the rows. Without weights all have the weight 1.
@@ -38,21 +39,19 @@ func (w *weightCounts) add(b *matrix.Batch, lists bool) {
 
 // label notes the label of row i.
 func (w *weightCounts) label(b *matrix.Batch, i int) {
-	var key any = b.Y[i]
-	if b.Names != nil && b.Names[i] != "" {
-		key = b.Names[i]
+	if w.numbers == nil {
+		w.numbers, w.texts = map[float64]bool{}, map[string]bool{}
 	}
-	if w.known[key] || len(w.known) >= maxDistinct {
+	if b.Names != nil && b.Names[i] != "" {
+		if text := b.Names[i]; !w.texts[text] && len(w.texts) < maxDistinct {
+			w.texts[text] = true
+			w.Texts = append(w.Texts, []byte(text))
+		}
 		return
 	}
-	if w.known == nil {
-		w.known = map[any]bool{}
-	}
-	w.known[key] = true
-	if text, is := key.(string); is {
-		w.Texts = append(w.Texts, []byte(text))
-	} else {
-		w.Numbers = append(w.Numbers, number(b.Y[i]))
+	if y := b.Y[i]; !w.numbers[y] && len(w.numbers) < maxDistinct {
+		w.numbers[y] = true
+		w.Numbers = append(w.Numbers, number(y))
 	}
 }
 
