@@ -11,7 +11,7 @@ func TestColumnLeftOutAsLabelIsTold(t *testing.T) {
 	dir := t.TempDir()
 	table := write(t, dir, "x.csv", "1,2,3\n4,5,7\n2,1,1\n")
 	array, out := filepath.Join(dir, "x.npy"), filepath.Join(dir, "out.npy")
-	ok(t, "convert", table, array)
+	ok(t, "convert", table, array, "--label", "none")
 	const left = "the last column (2, from 0) was left out as the label"
 	for _, data := range []string{table, array} {
 		for _, args := range [][]string{{"kernel", data, "-o", out}, {"transform", data, "-o", out, "--features", "8"}} {
