@@ -330,17 +330,21 @@ type meanReader struct {
 	row, with []pair
 }
 
-// WithMeans is the rows of src as a model takes them that was trained on other rows of the same data, whose schema has means of
-// targets where that of src has the values themselves; src where it has none.
+// WithMeans is the rows of src, a table, as a model takes them that was trained on other rows of it: with the means of targets that the
+// model's schema has in place of the values themselves. Rows that need none, or have them, are src as it is.
 func WithMeans(src Source, model *Schema) Source {
-	means := newMeanRows(model.Columns)
-	if means == nil || src.Schema().Dim == model.Dim && newMeanRows(src.Schema().Columns) != nil {
+	means, columns := newMeanRows(model.Columns), src.Schema().Columns
+	if means == nil || columns == nil || newMeanRows(columns) != nil {
 		return src
 	}
+	all := src
 	if src.Schema().Dim != means.dim {
-		src = AllValues(src)
+		all = AllValues(src)
 	}
-	return &meanSource{Source: src, schema: *model}
+	if all.Schema().Dim != means.dim {
+		return src // of another table: the model will say so
+	}
+	return &meanSource{Source: all, schema: *model}
 }
 
 // of gives rows the means of a row of the training, or, without sums, those that other rows have.
@@ -395,14 +399,4 @@ func (r *meanReader) expand(rows matrix.Rows, first int) matrix.Rows {
 	}
 	x.Densify(&r.dense)
 	return matrix.Rows{Dense: &r.dense}
-}
-
-// MeanRows is what WithMeans does, for rows of a source that reads each value, as they come; nil if the model's schema has no means.
-func MeanRows(model *Schema) func(matrix.Rows) matrix.Rows {
-	means := newMeanRows(model.Columns)
-	if means == nil {
-		return nil
-	}
-	r := &meanReader{meanSource: &meanSource{schema: *model}, rows: means}
-	return func(x matrix.Rows) matrix.Rows { return r.expand(x, 0) }
 }

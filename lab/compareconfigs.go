@@ -164,8 +164,8 @@ func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Sour
 			}
 			out.Configs[j].Seconds += time.Since(start).Seconds() / float64(opt.Folds*opt.Repeats)
 			models[j] = PredictorOf(c.Name, m)
-			if with, p := dataset.MeanRows(&m.Info().Schema), models[j].Predict; with != nil {
-				models[j].Predict = func(x matrix.Rows, proba bool, each func(int, *Said) error) error { return p(with(x), proba, each) }
+			if err := models[j].withMeans(ctx, held, &m.Info().Schema); err != nil {
+				return nil, err
 			}
 		}
 		if err := r.pass(ctx, models, held, func(string, int, float64) {}); err != nil {
@@ -182,6 +182,24 @@ func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Sour
 		return nil, err
 	}
 	return out, r.compareFolds(out, opt)
+}
+
+// withMeans lets a model whose schema has means of targets predict the rows of src with those, which it keeps, in their order.
+func (p *Predictor) withMeans(ctx context.Context, src dataset.Source, model *dataset.Schema) error {
+	with := dataset.WithMeans(src, model)
+	if with == src {
+		return nil
+	}
+	all, err := dataset.Collect(ctx, with, model.Dim)
+	if err != nil {
+		return err
+	}
+	predict, at := p.Predict, 0
+	p.Predict = func(x matrix.Rows, proba bool, each func(int, *Said) error) error {
+		at += x.Len()
+		return predict(all.X.Slice(at-x.Len(), at), proba, each)
+	}
+	return nil
 }
 
 // commonTask is what the models of all configurations will predict, and the number of rows.
