@@ -223,16 +223,7 @@ func TestCheckOfCategories(t *testing.T) {
 // So are labels in files of their own, of rows and of bags, tables to convert and files of kinds of columns; all say how to convert them.
 func TestOtherFilesNotUTF8(t *testing.T) {
 	dir := t.TempDir()
-	put := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	put := func(name, text string) string { return save(t, dir, name, text) }
 	ctx := context.Background()
 	rows, folder := put("rows.csv", "1,2\n3,4\n"), filepath.Dir(put("bags/one/a.csv", "1,2\n"))
 	put("bags/two/a.csv", "3,4\n")

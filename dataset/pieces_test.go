@@ -40,19 +40,23 @@ type parquetRow struct {
 	Y float64 `parquet:"y"`
 }
 
+// save writes a file in a folder of dir, which it makes, and returns its path.
+func save(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // writePieces writes files of many formats, and returns the paths or patterns.
 func writePieces(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	save := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	save := func(name, text string) string { return save(t, dir, name, text) }
 	paths := map[string]string{"csv": save("mixed.csv", mixed(900, ","))}
 	var plain, sparse strings.Builder
 	for i := range 1000 {

@@ -114,18 +114,3 @@ func sameTensors(a, b *model.Model) bool {
 	}
 	return true
 }
-
-// What every entry takes is in the order of the one list, with a survey or what takes its place before all that goes by it.
-func TestEveryEntryHasItsSteps(t *testing.T) {
-	for e := ofRows; e <= ofSolution; e <<= 1 {
-		n := 0
-		for _, s := range steps {
-			if s.in&e != 0 {
-				n++
-			}
-		}
-		if n < 2 {
-			t.Errorf("entry %b takes %d steps", e, n)
-		}
-	}
-}
