@@ -34,7 +34,7 @@ func (f *function) outer(ctx context.Context, x *matrix.Dense, weights, g []floa
 		one.along, one.back = make([]float32, gradientRows*m), make([]float64, gradientRows*m)
 		one.scaled = make([]float32, gradientRows*m)
 		one.norms = norms(f.landmarks)
-		one.columns = transposed(f.landmarks)
+		one.columns = vec.Pack64(d, m, transposed(f.landmarks), m)
 	}
 	for i := 0; i < x.Rows; i += gradientRows {
 		if err := ctx.Err(); err != nil {
@@ -63,11 +63,11 @@ type gradients struct {
 	grad *matrix.Dense // ∇f_l(u_i), one row for each row
 
 	// For smooth kernels, ∂k(z, u)/∂u = p·z + q·u.
-	along   []float32 // p for every row and landmark
-	back    []float64 // q
-	scaled  []float32 // α·p
-	norms   []float64 // ‖z‖²
-	columns []float64 // z, d×L
+	along   []float32            // p for every row and landmark
+	back    []float64            // q
+	scaled  []float32            // α·p
+	norms   []float64            // ‖z‖²
+	columns *vec.Packed[float64] // z, d×L
 
 	// Of exp(-rate·‖z - u‖₁), ∂k(z, u)/∂u_k = rate·k·sign(z_k - u_k).
 	sides *sides
@@ -135,26 +135,27 @@ func (g *gradients) begin(x *matrix.Dense) {
 		return
 	}
 	d, m := x.Cols, g.f.landmarks.Rows
-	vec.Parallel(x.Rows, 16, func(lo, hi int) {
-		wide, products, p := make([]float64, d), make([]float64, m), make([]float64, m)
-		for i := lo; i < hi; i++ {
-			norm := 0.0
-			for j, v := range x.Row(i) {
-				wide[j] = float64(v)
-				norm += float64(wide[j] * wide[j])
-			}
-			clear(products)
-			for j, v := range wide {
-				vec.Axpy64(v, g.columns[j*m:][:m], products)
-			}
-			q := g.back[i*m:][:m]
-			g.f.kernel.SlopesOfRow(products, norm, g.norms, p, q)
-			for j, v := range p {
-				// A row has no direction from itself, where a kernel may be infinitely steep.
-				if both := norm + g.norms[j]; both-2*products[j] <= sameRow*both {
-					v, q[j] = 0, 0
+	const block = 16
+	vec.Parallel((x.Rows+block-1)/block, 1, func(lo, hi int) {
+		wide, products, p := make([]float64, block*d), make([]float64, block*m), make([]float64, m)
+		for from := lo * block; from < min(hi*block, x.Rows); from += block {
+			to := min(from+block, x.Rows)
+			for i := from; i < to; i++ {
+				for j, v := range x.Row(i) {
+					wide[(i-from)*d+j] = float64(v)
 				}
-				g.along[i*m+j] = float32(v)
+			}
+			g.columns.Multiply(to-from, wide, d, products, m, nil)
+			for i := from; i < to; i++ {
+				products, q, norm := products[(i-from)*m:][:m], g.back[i*m:][:m], vec.Dot64(wide[(i-from)*d:][:d], wide[(i-from)*d:][:d])
+				g.f.kernel.SlopesOfRow(products, norm, g.norms, p, q)
+				for j, v := range p {
+					// A row has no direction from itself, where a kernel may be infinitely steep.
+					if both := norm + g.norms[j]; both-2*products[j] <= sameRow*both {
+						v, q[j] = 0, 0
+					}
+					g.along[i*m+j] = float32(v)
+				}
 			}
 		}
 	})

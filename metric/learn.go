@@ -194,11 +194,14 @@ func Learn(ctx context.Context, x matrix.Rows, y []float64, outputs int, weights
 		if opt.Progress != nil {
 			opt.Progress(round, l.opt.Rounds)
 		}
+		report := l.report
+		if round > 0 {
+			l.least = report.Rounds[report.Best].Error
+		}
 		f, told, err := l.fit(ctx, now)
 		if err != nil {
 			return nil, err
 		}
-		report := l.report
 		report.Rounds = append(report.Rounds, told)
 		stale++
 		if least := report.Rounds[report.Best].Error; round == 0 || told.Error < least {
@@ -320,8 +323,9 @@ type learner struct {
 	mean        []float64
 	room        *machine // the last one
 
-	fits          int // machines so far, one for each round
-	width, lambda int // where the search of the next machine begins, in Lengths and lambdas
+	fits          int     // machines so far, one for each round
+	least         float64 // error of the best metric so far, 0 if any is welcome
+	width, lambda int     // where the search of the next machine begins, in Lengths and lambdas
 }
 
 // part are some of the rows.

@@ -11,7 +11,8 @@ import (
 	"mercer/matrix"
 )
 
-// fit trains the machines with a metric, nil being plain distances, and returns the best on held-out rows.
+// fit trains the machines with a metric, nil being plain distances, and returns the best on held-out rows. If the one of the width to begin
+// with is far worse than that of the best metric so far, no other width is tried.
 func (l *learner) fit(ctx context.Context, by *Metric) (best *function, told Round, err error) {
 	var works [2]Work
 	train, held := matrix.Rows{Dense: l.train.x}, matrix.Rows{Dense: l.held.x}
@@ -28,7 +29,11 @@ func (l *learner) fit(ctx context.Context, by *Metric) (best *function, told Rou
 		return nil, told, err
 	}
 	told.Error = math.Inf(1)
+	hopeless := false // no other width
 	try := func(at int) (bool, error) {
+		if hopeless {
+			return false, nil
+		}
 		length := l.opt.Lengths[at]
 		k := l.opt.Kernel
 		factor := rounded(kind.GammaOfLength(length))
@@ -37,9 +42,9 @@ func (l *learner) fit(ctx context.Context, by *Metric) (best *function, told Rou
 		if err != nil {
 			return false, err
 		}
-		better := false
+		better, first, settled := false, true, false // no other λ
 		_, err = valley(len(lambdas), l.lambda, []int{1, -1}, func(e int) (bool, error) {
-			if err := ctx.Err(); err != nil {
+			if err := ctx.Err(); err != nil || settled {
 				return false, err
 			}
 			alpha := m.solve(lambdas[e])
@@ -47,6 +52,11 @@ func (l *learner) fit(ctx context.Context, by *Metric) (best *function, told Rou
 				return false, nil
 			}
 			scores, squared, wrong := m.heldOut(alpha)
+			if first {
+				settled = squared > worseWidth*told.Error
+				hopeless = l.least > 0 && squared > worseMetric*l.least
+				first = false
+			}
 			if !(squared < told.Error) {
 				return false, nil
 			}
@@ -67,16 +77,25 @@ func (l *learner) fit(ctx context.Context, by *Metric) (best *function, told Rou
 	return best, told, nil
 }
 
-// directions are those in which the width is searched: both for the first machine, then one in turn, as the best
+// worseWidth is the ratio of errors from which no other λ is tried for a width, and worseMetric that from which no other width is tried for
+// a metric.
+const (
+	worseWidth  = 1.02
+	worseMetric = 1.05
+)
+
+// directions are those in which the width is searched: both for the first machine, then every other time one in turn, as the best
 // width changes little from one round to the next.
 func directions(fits int) []int {
 	switch {
 	case fits == 1:
 		return []int{1, -1}
-	case fits%2 == 0:
+	case fits%4 == 3:
 		return []int{-1}
+	case fits%4 == 1:
+		return []int{1}
 	}
-	return []int{1}
+	return nil
 }
 
 // valley looks for the best of n choices: from start on in the first direction while they are better, and if the first
@@ -213,10 +232,9 @@ func (a *machine) solve(lambda float64) []float64 {
 	for jitter := 1e-7 * trace / float64(m); ; jitter *= 10 {
 		vec.Parallel(m, 64, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				row, square := a.system[i*m+i:(i+1)*m], a.square[i*m+i:(i+1)*m]
-				for j, v := range a.landmarks[i*m+i : (i+1)*m] {
-					row[j] = square[j] + float64(lambda*v)
-				}
+				row := a.system[i*m+i : (i+1)*m]
+				copy(row, a.square[i*m+i:])
+				vec.Axpy64(lambda, a.landmarks[i*m+i:(i+1)*m], row)
 				row[0] += jitter
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mercer/internal/vec"
+	"mercer/matrix"
 )
 
 // Shape says how M follows from the average outer product G of the gradients:
@@ -91,18 +92,61 @@ var (
 	powers = [][]float64{{1.4, 2}, {0.7, 0.5}}
 )
 
-// worthShape is the ratio of errors that makes another shape worth having.
-const worthShape = 0.99
+// worthShape is the ratio of errors that makes another shape worth having. Small machines find its width, and say what is not worth
+// a large one: few rows tell shapes that are a little better from those that are a little worse no better than a coin.
+const (
+	worthShape  = 0.99
+	worthTrying = 1.1
+
+	smallRows, smallLandmarks = 2000, 500
+)
+
+// smaller is l with fewer rows and landmarks.
+func (l *learner) smaller() *learner {
+	s := *l
+	s.room, s.fits, s.least, s.landmarks, s.train = nil, 0, 0, nil, part{}
+	step := max(1, l.train.x.Rows/smallRows)
+	var rows []int
+	for i := 0; i < l.train.x.Rows; i += step {
+		rows = append(rows, i)
+		s.train.y = append(s.train.y, l.train.y[i*l.outputs:][:l.outputs]...)
+		if l.train.weights != nil {
+			s.train.weights = append(s.train.weights, l.train.weights[i])
+		}
+	}
+	s.train.x = matrix.Pick(matrix.Rows{Dense: l.train.x}, rows).Dense
+	var some []int
+	for _, i := range l.landmarks {
+		if i%step == 0 {
+			some = append(some, i/step)
+		}
+	}
+	n := min(len(some), smallLandmarks)
+	for i := range n {
+		s.landmarks = append(s.landmarks, some[i*len(some)/n])
+	}
+	return &s
+}
 
 // shape looks for the shape of a metric, which has the plain one, whose machine has the smallest error on held-out rows.
-func (l *learner) shape(ctx context.Context, plain *Metric, best *function, told Round) (*Metric, *function, Round, error) {
+func (l *learner) shape(ctx context.Context, plain *Metric, best *function, told Round) (_ *Metric, _ *function, _ Round, err error) {
 	now, at := plain, Shape{Power: 1}
+	small := l.smaller()
+	_, smallest, err := small.fit(ctx, plain)
+	if err != nil {
+		return nil, nil, told, err
+	}
 	try := func(s Shape) (bool, error) {
 		m := plain.shaped(s)
 		if m == nil {
 			return false, nil
 		}
-		l.fits = 0 // widths in both directions
+		small.fits, small.width = 0, l.width // widths in both directions
+		if _, guess, err := small.fit(ctx, m); err != nil || guess.Error > worthTrying*smallest.Error {
+			return false, err
+		}
+		// More landmarks ask for a narrower kernel, if at all.
+		l.fits, l.least, l.width = 2, told.Error, small.width
 		f, round, err := l.fit(ctx, m)
 		if err != nil || !(round.Error < worthShape*told.Error) {
 			return false, err

@@ -3,6 +3,7 @@ package metric
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"mercer/internal/random"
@@ -160,6 +161,38 @@ func TestLearnLooksForShapes(t *testing.T) {
 		}
 		if got := sum / all; math.Abs(got-b.Error) > 0.02*got { // the mean is not quite that of the training rows
 			t.Errorf("%s: the scores have an error of %g, the report says %g", c.form, got, b.Error)
+		}
+	}
+}
+
+// Rows and landmarks of a smaller learner are some of those of the larger one, each landmark in its row.
+func TestSmallerLearner(t *testing.T) {
+	r := random.New(1, "metric.smaller")
+	x := matrix.NewDense(9000, 2)
+	r.FillNormal(x.Data)
+	y, weights := make([]float64, 2*x.Rows), make([]float64, x.Rows)
+	for i := range y {
+		y[i] = r.Normal()
+	}
+	for i := range weights {
+		weights[i] = 1 + r.Uniform()
+	}
+	l, err := newLearner(matrix.Rows{Dense: x}, y, 2, weights, Options{Kernel: kernel.RBF.Usual(), Rows: 5000, Landmarks: 900})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := l.smaller()
+	if rows := s.train.x.Rows; rows != 2500 || len(s.train.weights) != rows || len(s.train.y) != 2*rows || len(s.landmarks) < 300 || len(s.landmarks) > smallLandmarks {
+		t.Fatalf("%d rows, %d weights, %d targets, %d landmarks", rows, len(s.train.weights), len(s.train.y), len(s.landmarks))
+	}
+	for i := range s.train.x.Rows {
+		if !slices.Equal(s.train.x.Row(i), l.train.x.Row(2*i)) || s.train.weights[i] != l.train.weights[2*i] || !slices.Equal(s.train.y[2*i:2*i+2], l.train.y[4*i:4*i+2]) {
+			t.Fatalf("row %d is not row %d of the larger one", i, 2*i)
+		}
+	}
+	for _, i := range s.landmarks {
+		if !slices.Contains(l.landmarks, 2*i) {
+			t.Errorf("row %d is no landmark of the larger one", 2*i)
 		}
 	}
 }

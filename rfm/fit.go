@@ -83,6 +83,9 @@ const (
 	// Shapes of metrics are judged by larger machines, as a few landmarks make sharp metrics look better than they are.
 	shapeLandmarks = 1200
 
+	// A metric that is learned again from the rows of a node is learned again in the leaves below it if the squared error becomes as much less.
+	settledGain = 0.99
+
 	widestMatrix = 500 // dimensions up to which a full metric is tried
 )
 
@@ -194,6 +197,7 @@ type member struct {
 	metric  *metric.Metric
 	shape   metric.Shape
 	learned *metric.Learned
+	settled bool // to learn the metric of a part of the rows again gained next to nothing
 }
 
 // round is the best machine of the member.
@@ -454,10 +458,15 @@ func (f *fitting) known(rows []int, members []member) ([]member, error) {
 		if i > 0 && !leaf {
 			continue // it is learned again in the leaf
 		}
+		if leaf && members[0].settled {
+			continue
+		}
 		learned, err := f.learn(f.sample(rows, sampleRows), known[i].Kind, &known[i], i == 0 && !leaf)
 		if err != nil {
 			return nil, err
 		}
+		r := learned.Report
+		known[i].settled = r.Rounds[r.Best].Error > settledGain*r.Rounds[0].Error
 		known[i].metric, known[i].learned = learned.Metric, learned
 	}
 	return known, nil

@@ -212,9 +212,13 @@ func (s *solving) choose(rate float64) (alpha []float64, err error) {
 }
 
 // failed is the squared error of a λ on held-out rows, +Inf if there is no machine. Half of the landmarks tell as much
-// about λ as all, in an eighth of the time.
+// about λ as all, in an eighth of the time, unless they are few.
 func (s *solving) failed(r *landmarks.Ridge, held some, lambda float64) float64 {
-	alpha := r.Solve(lambda, (r.Landmarks()+1)/2)
+	m := r.Landmarks()
+	if m > manyLandmarks {
+		m = (m + 1) / 2
+	}
+	alpha := r.Solve(lambda, m)
 	if alpha == nil {
 		return math.Inf(1)
 	}
@@ -259,6 +263,9 @@ func (s *solving) rate(r *landmarks.Ridge, held some, rows int, start float64) (
 	}
 	return rate, nil
 }
+
+// manyLandmarks are so many that half of them choose λ.
+const manyLandmarks = 200
 
 // heldShare is the share of the rows that choose λ, at most mostHeld of a machine's. Values of the kernel are computed for valueRows
 // at a time.

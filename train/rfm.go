@@ -137,7 +137,7 @@ func (f *fit) learnScale() error {
 			errors[scale] = min(errors[scale], learned.Report.Rounds[learned.Report.Best].Error)
 		}
 		if e := errors[scale]; scale == usual {
-			best, least = scale, margin*e
+			best, least = scale, margin*scaleGain*e
 		} else if e < least {
 			best = scale
 		}
@@ -163,12 +163,14 @@ func (f *fit) sampleRows(p *pipeline.Config) int {
 }
 
 // scaleRows is the number of rows that choose the scaling, by machines on scaleCentres landmarks. A column has long tails if values in them are farther from 0
-// than longTail once it is scaled, 10 standard deviations for the scaling "standard".
+// than longTail once it is scaled, 10 standard deviations for the scaling "standard". Another scaling than the usual one must make the error
+// scaleGain times as large: less is chance where next to nothing is learned.
 const (
 	scaleRows    = 4000
 	scaleCentres = 500
 	longTail     = 10
 	tailMargin   = 1.3
+	scaleGain    = 0.995
 )
 
 // farthest is the largest absolute value of rows.

@@ -236,6 +236,7 @@ func TestApproxShowsTheFeaturesThereAre(t *testing.T) {
 // The coordinates of projection vectors that have common factors depend on one another, the less the
 // more terms are summed.
 func TestApproxCorrelation(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

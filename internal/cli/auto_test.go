@@ -300,6 +300,7 @@ func TestShortTrainingsAreSaid(t *testing.T) {
 }
 
 func TestInterruptedAutoLeavesNothing(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

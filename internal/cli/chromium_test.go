@@ -9,6 +9,7 @@ import (
 
 // TestPagesInChromium shows and prints the pages that train and eval write of classes and of numbers.
 func TestPagesInChromium(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("trains two models and starts a browser")
 	}

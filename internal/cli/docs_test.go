@@ -64,6 +64,7 @@ func TestReferenceIsCurrent(t *testing.T) {
 // Every command of the README runs, in its order, in an empty directory. The first two, which
 // CI runs by themselves, are left out: the demonstration and the tests.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("trains several models")
 	}

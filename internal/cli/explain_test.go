@@ -167,6 +167,7 @@ func TestExplainErrors(t *testing.T) {
 
 // The pages are shown and printed, on a narrow screen too.
 func TestExplainPagesInChromium(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("trains a model and starts a browser")
 	}

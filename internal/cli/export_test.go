@@ -61,6 +61,7 @@ print(err)
 
 // Exported models predict in NumPy what mercer predict does: every learner and kernel without a map, every scaling.
 func TestExportedModelsPredictInNumPy(t *testing.T) {
+	t.Parallel()
 	python := need.Program(t, "python3")
 	if exec.Command(python, "-c", "import numpy").Run() != nil {
 		need.Missing(t, "python3 has no numpy")

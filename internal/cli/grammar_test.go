@@ -50,6 +50,7 @@ func grammars(t *testing.T, dir string) []struct{ flag, values, only string } {
 
 // Every grammar of a flag is taken by every command that has the flag.
 func TestEveryGrammarOfEveryFlag(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("runs some hundred commands")
 	}

@@ -18,6 +18,7 @@ import (
 // A signal in any phase of a command, as its progress names them, ends it with exit code 130 and one line, and leaves no
 // file but a journal. A command that was done in the meantime has written its file and says so by 0.
 func TestSignalsInEveryPhase(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

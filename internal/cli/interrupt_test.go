@@ -15,6 +15,7 @@ import (
 
 // A dense solve looks at no context. A signal ends the program all the same, and leaves nothing.
 func TestSignalsEndDenseSolves(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

@@ -29,6 +29,7 @@ func numbers(t *testing.T, path string, rows, cols int) []float64 {
 }
 
 func TestEveryKernelFromTheCommandLine(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

@@ -21,6 +21,7 @@ var (
 // A command that is killed at any moment leaves the old file or the new one, never another. What it leaves beside it goes with the
 // next run, and one that is interrupted leaves nothing.
 func TestKillsAtRandomMoments(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

@@ -91,6 +91,7 @@ func testText(t *testing.T, set string) string {
 // Models that LIBLINEAR trained predict here what they predict there: of classes the same bytes,
 // of numbers the same up to the rounding of the rows to float32.
 func TestLiblinearModelsOnRealData(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("reads six data sets")
 	}

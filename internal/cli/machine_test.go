@@ -9,6 +9,7 @@ import (
 // The learners that take the kernel itself are trained, shown, evaluated and predict on the command
 // line like all others.
 func TestKernelMachines(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

@@ -19,11 +19,12 @@ type result struct {
 	stdout, stderr string
 }
 
+var usualThreads = runtime.GOMAXPROCS(0)
+
 // mercer runs a command line in this process.
 func mercer(t testing.TB, args ...string) result {
 	t.Helper()
-	threads := runtime.GOMAXPROCS(0)
-	defer runtime.GOMAXPROCS(threads)
+	defer runtime.GOMAXPROCS(usualThreads) // which --threads changes
 	var stdout, stderr bytes.Buffer
 	code := Run(context.Background(), args, strings.NewReader(""), &stdout, &stderr)
 	return result{code, stdout.String(), stderr.String()}

@@ -18,6 +18,7 @@ import (
 // Every map that mercer maps lists trains, with each of its kernels; the model file predicts
 // what eval judges; and transform writes the features.
 func TestEveryMapTrains(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

@@ -19,6 +19,9 @@ var binary = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if _, err := os.ReadFile("../../cmd/mercer/main.go"); err != nil { // so that go test knows that results depend on it
+		return "", err
+	}
 	path := filepath.Join(dir, "mercer")
 	out, err := exec.Command("go", "build", "-o", path, "mercer/cmd/mercer").CombinedOutput()
 	if err != nil {
@@ -57,6 +60,7 @@ func TestMain(m *testing.M) {
 // A training that is stopped leaves nothing at the output path, and stopped politely nothing
 // anywhere.
 func TestInterruptedTrainingLeavesNothing(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

@@ -9,6 +9,7 @@ import (
 // A model of rfm is inspected, predicted with, evaluated, explained and reported on as any other; --leaf alone asks for
 // one.
 func TestRFM(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	data, more := write(t, dir, "houses.csv", relevant(600, 1)), write(t, dir, "more.csv", relevant(100, 2))
 	file, report := filepath.Join(dir, "m.mercer"), filepath.Join(dir, "p.html")
@@ -54,6 +55,7 @@ func TestRFM(t *testing.T) {
 }
 
 func TestRFMFlags(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

@@ -101,6 +101,7 @@ func TestServe(t *testing.T) {
 
 // The page of the server shows a form and a prediction, on a screen and on a phone, light and dark, and says nothing on the console.
 func TestServedPageInChromium(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a browser")
 	}

@@ -174,6 +174,7 @@ func TestLambdaOnTheCommandLine(t *testing.T) {
 // collector leaves, and squares of D, of which the halves that are used are resident, the others
 // too where the runtime had to clear memory that it used before.
 func TestRidgeTakesTheMemoryThatItSays(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" || testing.Short() {
 		t.Skip("peak memory is known on Linux, and takes two trainings")
 	}

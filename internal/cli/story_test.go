@@ -51,6 +51,7 @@ func customers(seed uint64, n int, labels bool) string {
 // TestTheStoryOfTheGuide runs the commands of the guide that lead from a messy table to decisions, and checks what they say
 // and write.
 func TestTheStoryOfTheGuide(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

@@ -121,11 +121,10 @@ func (r *Ridge) Solve(lambda float64, m int) []float64 {
 	for jitter := 0x1p-44 * trace; ; jitter *= 10 {
 		vec.Parallel(m, 64, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				to, square, z := r.system[i*m:(i+1)*m], r.square[i*stride:], r.landmarks[i*stride:]
-				for j := i; j < m; j++ {
-					to[j] = square[j] + float64(lambda*z[j])
-				}
-				to[i] += jitter
+				to := r.system[i*m+i : (i+1)*m]
+				copy(to, r.square[i*stride+i:])
+				vec.Axpy64(lambda, r.landmarks[i*stride+i:][:m-i], to)
+				to[0] += jitter
 			}
 		})
 		copy(b, r.right[:m*k])
