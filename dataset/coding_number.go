@@ -40,6 +40,7 @@ func parseWritten(cell []byte, decimal byte) (v float64, ok bool) {
 			return v, true
 		}
 	}
+	b = withExponent(b)
 	scale, negative := 1.0, false
 	if len(b) > 2 && b[0] == '(' && b[len(b)-1] == ')' {
 		negative, b = true, trimWide(b[1:len(b)-1])
@@ -85,6 +86,20 @@ func trimWide(b []byte) []byte {
 	return bytes.TrimFunc(b, func(r rune) bool { return strings.ContainsRune(" \t\u00a0\u202f\u2009", r) })
 }
 
+// withExponent writes 1.5D+03, as Fortran does, with an e.
+func withExponent(b []byte) []byte {
+	at := bytes.IndexAny(b, "dD")
+	if at < 1 || at+2 >= len(b) || b[at+1] != '+' && b[at+1] != '-' || b[at-1] != '.' && (b[at-1] < '0' || b[at-1] > '9') {
+		return b
+	}
+	for _, digit := range b[at+2:] {
+		if digit < '0' || digit > '9' {
+			return b
+		}
+	}
+	return append(append(bytes.Clone(b[:at]), 'e'), b[at+1:]...)
+}
+
 // withoutGroups is an unsigned number with a point and without separators of thousands. ok is false unless these are of
 // one kind and between groups of three digits.
 func withoutGroups(b []byte, decimal byte) (plain []byte, ok bool) {
@@ -104,7 +119,7 @@ func withoutGroups(b []byte, decimal byte) (plain []byte, ok bool) {
 			}
 			return nil, false
 		}
-		if separator != 0 && r != separator || groups == 0 && (digits < 1 || digits > 3) || groups > 0 && digits != 3 {
+		if separator != 0 && r != separator || groups == 0 && (digits < 1 || digits > 3 || plain[0] == '0') || groups > 0 && digits != 3 {
 			return nil, false
 		}
 		separator, digits, groups = r, 0, groups+1

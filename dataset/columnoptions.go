@@ -40,7 +40,7 @@ type ColumnOptions struct {
 	// NA are texts that stand for a missing value besides the usual ones, separated by commas.
 	NA string `json:"na,omitempty"`
 
-	// Decimal is the decimal separator of numbers, "." (or "") or ",".
+	// Decimal is the decimal separator of numbers, "." or ","; "" means what all cells of a column allow, a point if both do.
 	Decimal string `json:"decimal,omitempty"`
 
 	// Kinds are kinds of columns from a file (ReadKinds). The lists above take precedence.

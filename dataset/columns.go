@@ -19,7 +19,9 @@ type attribute struct {
 
 	found   string   // the kind that its first rows suggest
 	cells   []string // of the first rows, without missing ones
+	word    string   // the first that stands for a missing value and could be a name, such as none
 	written bool     // numbers with separators, currencies, …
+	decimal string   // their decimal separator
 	code    bool     // digits with leading zeros
 	odd     string   // the first cell that is no number, and its line, in a column of categories that are mostly numbers
 	oddLine int      // 0: none
@@ -95,18 +97,55 @@ func (t *table) look(head []byte) ([]attribute, error) {
 	if t.opt.Header == "yes" || t.opt.Header != "no" && t.hasHeader(rows) {
 		t.schema.Header, t.skip = true, lines[0]
 		names(rows[0], columns)
+		t.tellNames(rows[0], columns)
 		t.header = rows[0]
 		rows, lines = rows[1:], lines[1:]
 	}
 	for j := range columns {
 		columns[j].textual = t.opt.texts[columns[j].name]
 		columns[j].text = columns[j].textual || isText(rows, j)
-		columns[j].guess(rows, j, t.isMissing, t.decimal)
+		columns[j].guess(rows, j, t.isMissing, t.decimals())
 		if columns[j].found == KindCategory && !columns[j].textual && !columns[j].code {
-			columns[j].odd, columns[j].oddLine = odd(rows, lines, j, t.isMissing, t.decimal)
+			columns[j].odd, columns[j].oddLine = odd(rows, lines, j, t.isMissing, t.decimals())
 		}
 	}
+	t.commas(columns)
 	return columns, nil
+}
+
+// decimals are the decimal separators that numbers may have, the usual one first.
+func (t *table) decimals() string {
+	if o := &t.opt.Columns; o.Decimal == "" && (o.Kinds == nil || o.Kinds.Decimal == "") {
+		return ".,"
+	}
+	return t.decimal
+}
+
+// commas takes 1,234 for a number between 1 and 2 if numbers of other columns, or those that the model was trained on, have decimal commas.
+func (t *table) commas(columns []attribute) {
+	if t.decimals() != ".," {
+		return
+	}
+	comma := slices.ContainsFunc(columns, func(a attribute) bool { return a.decimal == "," })
+	if m := t.opt.Schema; m != nil {
+		comma = comma || slices.ContainsFunc(m.Columns, func(c Column) bool { return c.Coding != nil && c.Coding.Decimal == "," })
+	}
+	if !comma {
+		return
+	}
+	var names []string
+	for j := range columns {
+		a := &columns[j]
+		if a.written && allWritten(a.cells, ',') && slices.ContainsFunc(a.cells, func(cell string) bool { return strings.Contains(cell, ",") }) {
+			a.decimal = ","
+			names = append(names, a.name)
+		}
+	}
+	if t.opt.Schema == nil {
+		err := option.Errorf("numbers have decimal commas in %s; %s takes a comma for what separates thousands", strings.Join(firsts(names, 6), ", "),
+			option.Set("decimal", "."))
+		t.notices = append(t.notices, Notice{Kind: "numbers", Text: err.Error(), Err: err})
+	}
 }
 
 // isText reports whether most of the values of column j are not numbers.
@@ -124,27 +163,28 @@ func isText(rows [][]string, j int) bool {
 	return 2*texts > known
 }
 
-// odd is the first cell of column j that is no number, with its line, if most of its cells are numbers as people write them.
-func odd(rows [][]string, lines []int, j int, isMissing func([]byte) bool, decimal string) (cell string, line int) {
-	numbers, known, by := 0, 0, byte('.')
-	if decimal == "," {
-		by = ','
-	}
-	for r, row := range rows {
-		if j >= len(row) || isMissing([]byte(row[j])) {
-			continue
+// odd is the first cell of column j that is no number, with its line, if most of its cells are numbers as people write them, with one of
+// the decimal separators.
+func odd(rows [][]string, lines []int, j int, isMissing func([]byte) bool, decimals string) (cell string, line int) {
+	for _, by := range []byte(decimals) {
+		numbers, known := 0, 0
+		cell, line = "", 0
+		for r, row := range rows {
+			if j >= len(row) || isMissing([]byte(row[j])) {
+				continue
+			}
+			known++
+			if allWritten(row[j:j+1], by) {
+				numbers++
+			} else if line == 0 {
+				cell, line = row[j], lines[r]
+			}
 		}
-		known++
-		if allWritten(row[j:j+1], by) {
-			numbers++
-		} else if line == 0 {
-			cell, line = row[j], lines[r]
+		if 2*numbers > known {
+			return cell, line
 		}
 	}
-	if 2*numbers <= known {
-		return "", 0
-	}
-	return cell, line
+	return "", 0
 }
 
 // isNumber reports whether a cell is a number, possibly an infinite one.

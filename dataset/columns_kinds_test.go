@@ -167,10 +167,62 @@ func TestNumbersAsPeopleWriteThem(t *testing.T) {
 		{"(1,000)", '.', -1000, true}, {"1.234,5", ',', 1234.5, true}, {"1 234", '.', 1234, true}, {"3,5 EUR", ',', 3.5, true},
 		{"12,34", '.', 0, false}, {"1,2345", '.', 0, false}, {"1,234,56", '.', 0, false}, {"a", '.', 0, false}, {"", '.', 0, false},
 		{"1'000'000", '.', 1e6, true}, {"1,000 000", '.', 0, false}, {"\u22125", '.', -5, true}, {"1.5", ',', 0, false}, {"1e3", ',', 1000, true},
+		{"0,123", '.', 0, false}, {"-0,12", ',', -0.12, true}, {"1.5D+03", '.', 1500, true}, {"-2d-1", '.', -0.2, true}, {"1,5D+03", ',', 1500, true},
+		{"5D3", '.', 0, false}, {"1.5D+", '.', 0, false}, {"D+3", '.', 0, false},
 	} {
 		if v, ok := parseWritten([]byte(c.cell), c.decimal); ok != c.ok || ok && v != c.want {
 			t.Errorf("%q with %q: %g %v, want %g %v", c.cell, c.decimal, v, ok, c.want, c.ok)
 		}
+	}
+}
+
+// Columns whose cells all have a decimal comma are numbers, labels too; where both a comma and a point would do, other columns decide, and
+// for rows to predict those that the model was trained on.
+func TestDecimalCommasAreFound(t *testing.T) {
+	text := "a;b;y\n1,5;1,234;0,5\n-0,25;2,500;1.000,5\n10;0,750;-2\n"
+	for _, c := range []struct {
+		opt  Options
+		text string
+		x    []float32
+		y    []float64
+		told bool
+	}{
+		{Options{}, text, []float32{1.5, 1.234, -0.25, 2.5, 10, 0.75}, []float64{0.5, 1000.5, -2}, true},
+		{Options{}, "a;b;y\n1,5;1,234;5\n2,5;2,500;6\n", []float32{1.5, 1.234, 2.5, 2.5}, []float64{5, 6}, true},
+		{Options{}, "a;b;y\n1.5;1,234;5\n2.5;2,500;6\n", []float32{1.5, 1234, 2.5, 2500}, []float64{5, 6}, false},
+		{Options{Columns: ColumnOptions{Decimal: "."}}, "b;y\n1,234;5\n2,500;6\n", []float32{1234, 2500}, []float64{5, 6}, false},
+		{Options{Columns: ColumnOptions{Decimal: ","}}, "b;y\n1,234;5\n2,500;6\n", []float32{1.234, 2.5}, []float64{5, 6}, false},
+		{Options{}, "b,y\n\"1,234.5\",$5\n\"2,500.0\",\"$1,000\"\n", []float32{1234.5, 2500}, []float64{5, 1000}, false},
+	} {
+		c.opt.Label = "y"
+		f := openMessy(t, c.text, c.opt)
+		all, err := Collect(context.Background(), f, 0)
+		if err != nil {
+			t.Errorf("%q: %v", c.text, err)
+			continue
+		}
+		if !slices.Equal(all.X.Dense.Contiguous(), c.x) || !slices.Equal(all.Y, c.y) {
+			t.Errorf("%q: %v, labels %v", c.text, all.X.Dense.Contiguous(), all.Y)
+		}
+		told := slices.ContainsFunc(f.Notices(), func(n Notice) bool { return strings.Contains(n.Text, "decimal commas in") })
+		if told != c.told {
+			t.Errorf("%q: told of decimal commas: %v", c.text, told)
+		}
+	}
+	schema := openMessy(t, text, Options{Label: "y"}).Schema()
+	again, err := Collect(context.Background(), openMessy(t, "a;b;y\n1,234;2,500;1,000\n", Options{Schema: schema}), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := again.X.Dense.Contiguous(); !slices.Equal(x, []float32{1.234, 2.5}) || again.Y[0] != 1 {
+		t.Errorf("one row of a model with decimal commas: %v, label %v", x, again.Y)
+	}
+}
+
+func TestColumnsOfOneNameAreToldOf(t *testing.T) {
+	f := openMessy(t, "a,b,a,y\n1,2,3,0\n4,5,6,1\n", Options{Label: "y"})
+	if n := f.Notices(); len(n) != 1 || n[0].Column != "a.1" || !strings.Contains(n[0].Text, `column 2 has the name "a", which another has`) {
+		t.Errorf("%+v", n)
 	}
 }
 

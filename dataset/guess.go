@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -22,7 +23,7 @@ const (
 )
 
 // guess finds from the first rows what a column holds.
-func (a *attribute) guess(rows [][]string, j int, isMissing func([]byte) bool, decimal string) {
+func (a *attribute) guess(rows [][]string, j int, isMissing func([]byte) bool, decimals string) {
 	a.found = KindNumber
 	if a.categories != nil {
 		a.found = KindCategory
@@ -30,15 +31,25 @@ func (a *attribute) guess(rows [][]string, j int, isMissing func([]byte) bool, d
 	}
 	a.cells = nil
 	for _, row := range rows {
-		if j < len(row) && !isMissing([]byte(row[j])) {
+		switch {
+		case j >= len(row):
+		case !isMissing([]byte(row[j])):
 			a.cells = append(a.cells, row[j])
+		case a.word == "" && isWord([]byte(row[j])):
+			a.word = row[j]
 		}
 	}
-	if decimal == "," {
+	a.decimal = decimals[:1]
+	if decimals == "," {
 		a.text = !allWritten(a.cells, ',')
 		a.written = !a.text
-	} else if slices.ContainsFunc(a.cells, func(cell string) bool { return !isNumber(cell) }) && !a.textual && allWritten(a.cells, '.') {
-		a.written, a.text = true, false
+	} else if slices.ContainsFunc(a.cells, func(cell string) bool { return !isNumber(cell) }) && !a.textual {
+		for _, by := range []byte(decimals) {
+			if allWritten(a.cells, by) {
+				a.written, a.text, a.decimal = true, false, string(by)
+				break
+			}
+		}
 	}
 	if !a.text {
 		if isCode(a.cells) {
@@ -133,7 +144,7 @@ func (t *table) settle(i int) (Column, error) {
 	case KindNumber:
 		a.measure, t.roles[i].kind = measureNumber, numeric
 		if a.written || t.decimal == "," || a.text && a.kind == KindNumber {
-			column.Coding = &Coding{Kind: CodedNumber, Decimal: t.decimal}
+			column.Coding = &Coding{Kind: CodedNumber, Decimal: cmp.Or(a.decimal, t.decimal)}
 			a.measure = measureWritten
 		}
 	case KindCategory:

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"mercer/internal/option"
 )
 
 // endWithSeparator reports whether lines end with a separator, behind which there is never anything: most rows, or
@@ -66,6 +68,20 @@ func names(header []string, columns []attribute) {
 		}
 		taken[unique] = true
 		columns[j].name = unique
+	}
+}
+
+// tellNames tells of columns whose name another has before them.
+func (t *table) tellNames(header []string, columns []attribute) {
+	if t.opt.Schema != nil {
+		return
+	}
+	for j, name := range header {
+		if name != "" && columns[j].name != name {
+			err := option.Errorf("column %d has the name %q, which another has before it; it is called %q here, and %s leaves it out", j, name, columns[j].name,
+				option.Set("ignore", columns[j].name))
+			t.notices = append(t.notices, Notice{Column: columns[j].name, Kind: "header", Text: err.Error(), Err: err})
+		}
 	}
 }
 

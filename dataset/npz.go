@@ -151,6 +151,9 @@ func (a *npzArchive) names() string {
 // array opens one of the arrays of a matrix, of elements of the kinds given.
 func (a *npzArchive) array(name, kinds string) (*npzArray, error) {
 	f := a.files[name+".npy"]
+	if f == nil && a.files["xl/workbook.xml"] != nil {
+		return nil, fmt.Errorf("%s: is an Excel workbook; save its sheet as CSV (read are %s)", a.of.Name(), formats)
+	}
 	if f == nil {
 		return nil, fmt.Errorf("%s: is a zip archive (of %s) without %s.npy, so no sparse matrix as scipy.sparse.save_npz writes it; save a "+
 			"dense array with numpy.save, and unpack other archives first", a.of.Name(), a.names(), name)

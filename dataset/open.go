@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"regexp"
 	"strings"
 
 	"mercer/internal/option"
@@ -127,7 +128,30 @@ var foreign = []struct{ magic, name, advice string }{
 	{"\xff\xd8\xff", "a JPEG image", "give its pixels as NPY or IDX"},
 	{"FEA1", "a Feather file of version 1", "write it as Arrow (version 2) or Parquet"},
 	{"\x89HDF", "an HDF5 file", "write it as NPY or CSV"},
+	{"Obj\x01", "an Avro file", "write it as Parquet or JSON lines"},
+	{"ORC", "an ORC file", "write it as Parquet or CSV"},
+	{"\x80\x03", "a Python pickle", "write it as NPY, Parquet or CSV"},
+	{"\x80\x04", "a Python pickle", "write it as NPY, Parquet or CSV"},
+	{"\x80\x05", "a Python pickle", "write it as NPY, Parquet or CSV"},
+	{"RDX", "R data", "write it by write.csv"},
+	{"<stata_dta>", "a Stata file", "write it as CSV"},
+	{"$FL2", "an SPSS file", "write it as CSV"},
+	{"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xc2\xea\x81\x60", "a SAS table", "write it as CSV"},
+	{"\xd0\xcf\x11\xe0", "an old Excel workbook or Word document", "save the table as CSV"},
 	{"SQLite format 3", "an SQLite database within another file or a pipe", "give the path of the database itself"},
+}
+
+// foreignTexts are those that are text.
+var foreignTexts = []struct {
+	begins       *regexp.Regexp
+	name, advice string
+}{
+	{regexp.MustCompile(`^\s*\[\s*[\[{]`), "a JSON array", "write an object a line, as jq -c '.[]' does"},
+	{regexp.MustCompile(`(?i)^\s*<(!doctype )?html\b`), "an HTML page", "save its table as CSV"},
+	{regexp.MustCompile(`^\s*<\?xml\b`), "an XML document", "write it as CSV or JSON lines"},
+	// A label, perhaps with a weight and a tag, and behind a bar features that have values.
+	{regexp.MustCompile(`^-?[0-9.]*( [0-9.]+)?( ?'?\w+)? ?\|\w*(:[0-9.]+)? +[^ |\n]+:-?[0-9.]+(e-?[0-9]+)?( |\r?\n|$)`),
+		"text of Vowpal Wabbit", "write it as LIBSVM text or JSON lines"},
 }
 
 // notOfFormat is the error for a file that does not have the format of Options.Format.
@@ -257,6 +281,11 @@ func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 			return nil, err
 		}
 		return asTable(ctx, t, t.texts, opt)
+	}
+	for _, f := range foreignTexts {
+		if opt.Format == "" && f.begins.Match(head) {
+			return nil, fmt.Errorf("%s: is %s; %s (read are %s)", in.Name(), f.name, f.advice, formats)
+		}
 	}
 	switch f := opt.Format; f {
 	case "jsonl":

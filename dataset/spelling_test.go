@@ -86,3 +86,70 @@ func TestLabelsKeepTheirSpelling(t *testing.T) {
 		}
 	}
 }
+
+// Classes may be called none or NA, which stand for missing values in other columns, unless somebody says that they mean that.
+func TestClassesNamedLikeMissingValues(t *testing.T) {
+	table := func(labels string, rows int) string {
+		text, all := "x,y\n", strings.Split(labels, " ")
+		for i := range rows {
+			text += string(rune('0'+i%10)) + "," + all[i%len(all)] + "\n"
+		}
+		return text
+	}
+	for _, c := range []struct {
+		text    string
+		opt     Options
+		classes string // "": the label is missing
+		told    string
+	}{
+		{table("none mild NA mild", 40), Options{}, "NA mild none", "none"},
+		{table("Null mild", 40), Options{}, "Null mild", "Null"},
+		{table("nan mild", 40), Options{}, "mild nan", "nan"},
+		{table("NA none", 40), Options{}, "NA none", "NA"}, // no other class
+		{table("mild grave", 4000) + "1,NA\n", Options{}, "NA grave mild", ""},
+		{arffFile("{none,NA,mild}", "1,none", "2,NA", "3,mild"), Options{}, "NA mild none", ""},
+		{table("none mild NA mild", 40), Options{Columns: ColumnOptions{NA: "NA"}}, "", "none"},
+		{table("0 1 NA", 40), Options{}, "", ""},
+		{table("0 1 -999", 40), Options{Columns: ColumnOptions{NA: "-999"}}, "", ""},
+		{table("mild ?", 40), Options{}, "", ""},
+		{table("mild grave", 40) + "1,\n", Options{}, "", ""},
+	} {
+		name := "a.csv"
+		if strings.HasPrefix(c.text, "@") {
+			name = "a.arff"
+		}
+		c.opt.Label = "y"
+		src, err := OpenBytes(context.Background(), name, []byte(c.text), c.opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := ""
+		for _, n := range src.Notices() {
+			if _, rest, found := strings.Cut(n.Text, "has the class "); found {
+				told, _, _ = strings.Cut(rest, ",")
+			}
+		}
+		if told != c.told {
+			t.Errorf("%.60q: %q is told of, want %q", c.text, told, c.told)
+		}
+		sum, err := Survey(context.Background(), src, SurveyOptions{})
+		if c.classes == "" {
+			if err == nil || !strings.Contains(err.Error(), "the label is missing") {
+				t.Errorf("%.60q: %v", c.text, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%.60q: %v", c.text, err)
+			continue
+		}
+		classes, err := sum.Classes()
+		if err != nil || strings.Join(classes.Labels(), " ") != c.classes {
+			t.Errorf("%.60q: the classes are %v, %v", c.text, classes, err)
+		}
+	}
+}
+
+func arffFile(classes string, rows ...string) string {
+	return "@relation r\n@attribute x numeric\n@attribute y " + classes + "\n@data\n" + strings.Join(rows, "\n") + "\n"
+}

@@ -212,6 +212,10 @@ func (t *table) plan(ctx context.Context, columns []attribute) error {
 	needed := t.schema.Missing == "mean"
 	for i, c := range columns {
 		if r := t.roles[i].kind; r == label {
+			if c.word != "" && t.schema.LabelSeparator == "" && t.isClass(i, []byte(c.word)) {
+				t.notice(i, "label", "has the class %s, which elsewhere stands for a missing value; %s says that such labels are missing", c.word,
+					option.Set("na", c.word))
+			}
 			t.attributes[i].measure = measureNumber
 			if c.text || c.categories != nil {
 				t.attributes[i].measure = measureText

@@ -424,16 +424,25 @@ func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 		return y, text, nil
 	}
 	v, ok := parseNumber(trim(cell))
+	if len(p.attributes) > 0 { // not of columns that nobody looked at
+		if a := &p.attributes[i]; a.written && (!ok || a.decimal == ",") {
+			if v, ok := parseWritten(cell, a.decimal[0]); ok {
+				return v, "", nil
+			}
+		}
+	}
 	switch {
+	case p.schema.NA != nil && p.isMissing(cell) && !p.isClass(i, cell):
+		return 0, "", p.labelMissing(i, cell)
 	case ok && math.IsInf(v, 0):
 		return 0, "", p.wrong(i, cell, fmt.Errorf("the label %s is out of float64's range", shorten(cell)))
 	case ok && len(p.schema.Labels) == 1 && spelled(trim(cell), v):
 		return v, intern(p.interned, trim(cell)), nil
 	case ok:
 		return v, "", nil
-	case missing(cell):
-		return 0, "", p.wrong(i, cell, fmt.Errorf("the label is missing (%q); remove the row or give it a label", cell))
-	case notFinite(cell):
+	case missing(cell) && !p.isClass(i, cell):
+		return 0, "", p.labelMissing(i, cell)
+	case notFinite(cell) && !p.isClass(i, cell):
 		return 0, "", p.wrong(i, cell, fmt.Errorf("the label %q is not a finite number", cell))
 	case len(p.schema.Labels) > 1 && bytes.EqualFold(trim(cell), []byte("true")):
 		return 1, "", nil
@@ -443,6 +452,26 @@ func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 		return 0, "", p.wrong(i, cell, fmt.Errorf("the label %q is not a number; with several outputs all must be", shorten(cell)))
 	}
 	return math.NaN(), intern(p.interned, cell), nil
+}
+
+func (p *tableParser) labelMissing(i int, cell []byte) error {
+	return p.wrong(i, cell, fmt.Errorf("the label is missing (%q); remove the row or give it a label", cell))
+}
+
+// isClass says that a text that stands for a missing value elsewhere, such as none or NA, is the name of a class: the labels are words, and
+// nobody says that it means that there is none.
+func (t *table) isClass(i int, cell []byte) bool {
+	if len(t.attributes) == 0 { // a list of labels
+		return isWord(cell)
+	}
+	a := &t.attributes[i]
+	return (a.text || a.categories != nil || len(a.cells) == 0) && len(t.schema.Labels) == 1 && isWord(cell) && !slices.Contains(t.schema.NA, string(cell))
+}
+
+// isWord says that a text that stands for a missing value could be a name.
+func isWord(cell []byte) bool {
+	cell = trim(cell)
+	return len(cell) > 0 && cell[0] != '?' && cell[0] != '-'
 }
 
 // note counts a value that the model does not know.

@@ -26,8 +26,8 @@ func columnFlags(cmd *cobra.Command, o *dataset.ColumnOptions) {
 	f.StringVar(&o.Text, "text", "", "columns whose words count (hashed, TF-IDF)")
 	f.StringVar(&o.Ordinal, "ordinal", "", "columns of levels that become 0, 1, 2, …: size=S<M<L, or a name alone for the order of the "+
 		"alphabet or of leading numbers")
-	f.StringVar(&o.NA, "na", "", "texts that stand for a missing value besides an empty cell, ?, NA, NaN, null and none, separated by commas")
-	f.StringVar(&o.Decimal, "decimal", ".", "decimal separator of numbers: . or ,")
+	f.StringVar(&o.NA, "na", "", "texts that stand for a missing value besides an empty cell, ?, NA, NaN, null and none, separated by commas; labels that are words may be the last four")
+	f.StringVar(&o.Decimal, "decimal", "", "decimal separator of numbers: . or , (default: what all cells of a column allow, a point if both do)")
 	if cmd.Name() != "inspect" {
 		f.Var(&schemaValue{of: o}, "schema", "file of kinds of columns in JSON, as mercer inspect --schema writes it")
 	}

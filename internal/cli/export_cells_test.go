@@ -145,7 +145,6 @@ func exportTables(of string, cells []*exportCell) string {
 // Every map with every learner, and every kernel: docs/export.md says which targets work, and why others do not. All graphs and
 // scripts run, and predict what mercer predict does.
 func TestEveryCellIsExportedOrRefused(t *testing.T) {
-	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

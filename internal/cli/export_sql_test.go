@@ -44,7 +44,6 @@ func checkSQL(t *testing.T, checks []sqlCheck) {
 // Views in databases predict what mercer predict does: of tables with all that columns can be, of every task, calibration and kind
 // of scores. Their names are as hostile as those of columns and categories.
 func TestDatabasesPredictRawColumns(t *testing.T) {
-	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}
@@ -158,7 +157,6 @@ func TestScriptsRefuse(t *testing.T) {
 // A missing number makes the prediction NULL if the model knows no missing ones, and so does one outside the kernel's domain, as it
 // does whether the map is an expression or a table. Texts that stand for missing numbers are missing in SQLite.
 func TestScriptsPredictNothing(t *testing.T) {
-	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

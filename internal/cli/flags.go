@@ -58,7 +58,7 @@ func checkData(o *dataset.Options) error {
 			return usagef("%s %q is not known; known are %s", c.flag, c.value, strings.ReplaceAll(c.known, " ", ", "))
 		}
 	}
-	if d := o.Columns.Decimal; d != "." && d != "," {
+	if d := o.Columns.Decimal; d != "" && d != "." && d != "," {
 		return usagef("--decimal %q is not known; known are . and ,", d)
 	}
 	if o.BatchRows < 1 {
