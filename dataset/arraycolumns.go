@@ -53,6 +53,7 @@ func (a *array) assign() error {
 		for _, l := range m.Labels {
 			a.targets = append(a.targets, l.At)
 		}
+	case m == nil && a.opt.AllInputs:
 	case a.cols > 1+grouped:
 		a.targets = []int{a.cols - 1}
 		if a.group == a.cols-1 {

@@ -61,6 +61,7 @@ func daysOf(t time.Time) float64 { return (float64(t.Unix()) + float64(t.Nanosec
 // maxDays bounds days, so that they have a year of four digits.
 const maxDays = 2_932_896
 
+// parse takes dates in ISO 8601 in any column: a table may be read from Parquet once, and once from the CSV that somebody made of it.
 func (d *dateCoder) parse(cell string) (time.Time, bool) {
 	for i, layout := range d.layouts {
 		if t, ok := parseDate(layout, cell); ok {
@@ -68,6 +69,13 @@ func (d *dateCoder) parse(cell string) (time.Time, bool) {
 				d.layouts[0], d.layouts[i] = d.layouts[i], d.layouts[0]
 			}
 			return t, true
+		}
+	}
+	if len(cell) >= len(time.DateOnly) && cell[4] == '-' {
+		for _, clock := range clockLayouts {
+			if t, ok := parseDate(time.DateOnly+clock, cell); ok {
+				return t, true
+			}
 		}
 	}
 	return time.Time{}, false

@@ -144,6 +144,14 @@ func TestDatesBecomeDaysAndCycles(t *testing.T) {
 			t.Errorf("dimension %d is %v, want %g", i, got[i], v)
 		}
 	}
+	// Whatever the layouts of the column are, dates in ISO 8601 are read, and nothing else.
+	for cell, want := range map[string]string{"2024-07-03": "2024-07-03T00:00:00Z", "2024-07-03T06:00": "2024-07-03T06:00:00Z",
+		"2024-07-03 06:00:00.5": "2024-07-03T06:00:00.5Z", "2024-07-03T06:00:00+02:00": "2024-07-03T06:00:00+02:00", "2024-13-03": "", "03.07.2024": "", "2024": ""} {
+		at, ok := newDateCoder(&Coding{Kind: CodedDate, Layouts: []string{"01/02/2006"}}, 0).parse(cell)
+		if got := at.Format(time.RFC3339Nano); ok != (want != "") || ok && got != want {
+			t.Errorf("%q is read as %s, %v", cell, got, ok)
+		}
+	}
 	for cells, layout := range map[string]string{
 		"2024-07-03|2023-01-02": "2006-01-02", "13/01/2024|02/01/2024": "02/01/2006", "01/13/2024|02/01/2024": "01/02/2006",
 		"03.07.2024|1.1.2024": "2.1.2006", "2024-07-03T10:00:00Z|2024-07-03T10:00:00+02:00": "2006-01-02T15:04:05Z07:00",

@@ -295,6 +295,9 @@ type Options struct {
 	// NPY, npz) or for tables: itself IDX, NPY or text.
 	LabelsFile string `json:"labels_file,omitempty"`
 
+	// AllInputs says that an array has no label unless Label names a column: what is done needs none. Otherwise it is the last.
+	AllInputs bool `json:"all_inputs,omitempty"`
+
 	// Weight names the column of row weights, by name or index.
 	Weight string `json:"weight,omitempty"`
 

@@ -82,12 +82,22 @@ func (p *Plan) divide(n int) error {
 	return p.seal()
 }
 
-// seal computes the checksum.
+// seal computes the checksum: that of the plan as it is read back, which may lack what is empty.
 func (p *Plan) seal() error {
 	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	var read Plan
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	if text, err = json.Marshal(&read); err != nil {
+		return err
+	}
 	sum := sha256.Sum256(text)
 	p.sum = hex.EncodeToString(sum[:])
-	return err
+	return nil
 }
 
 // Sum is the checksum of the plan, which everything that is made by it has.

@@ -423,6 +423,17 @@ func TestMergeNamesWhatIsWrong(t *testing.T) {
 		t.Fatal(err)
 	}
 	fails("two plans in a folder", "has another plan", other.Save(ctx, store))
+	// What a file has not, such as a function that is told of columns, makes no other plan.
+	same, err := NewPlan(ctx, path, dataset.Options{Columns: dataset.ColumnOptions{Notice: func(dataset.Notice) {}}}, train.Config{Features: 32}, 3, 4000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty := Dir(t.TempDir())
+	for range 2 {
+		if err := same.Save(ctx, empty); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := store.Write(ctx, planFile, func(w io.Writer) error { _, err := w.Write([]byte(`{"version":1,"fish":2}`)); return err }); err != nil {
 		t.Fatal(err)
 	}
