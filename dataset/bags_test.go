@@ -97,22 +97,6 @@ func count(n int) []float32 {
 	return v
 }
 
-// tree writes files below a new folder and returns it.
-func tree(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
 func TestBagsInEveryForm(t *testing.T) {
 	readings := "device,x,y,state\na,1,2,ok\na,3,4,ok\nb,5,6,bad\nc c,7,8,ok\n"
 	wantReadings := []string{`a "ok": 1 2; 3 4`, `b "bad": 5 6`, `c c "ok": 7 8`}
@@ -167,7 +151,7 @@ func TestBagsInEveryForm(t *testing.T) {
 		{"labels of groups in order", map[string]string{"f": "p,1\np,2\nq,3\n", "l": "1\n2\n"}, "f", Options{Group: "0", LabelsFile: "l"},
 			[]string{"p 1: 1; 2", "q 2: 3"}},
 	} {
-		dir := tree(t, c.files)
+		dir := folderOf(t, c.files)
 		if c.opt.LabelsFile != "" {
 			c.opt.LabelsFile = filepath.Join(dir, c.opt.LabelsFile)
 		}
@@ -285,7 +269,7 @@ func TestWrongBags(t *testing.T) {
 				"of the folders that the files are in, or come from labels_file=FILE"},
 		{"no such file", map[string]string{"a.csv": "1,2\n"}, "b", Options{}, "DIR/b: file does not exist"},
 	} {
-		dir := tree(t, c.files)
+		dir := folderOf(t, c.files)
 		if c.opt.LabelsFile != "" {
 			c.opt.LabelsFile = filepath.Join(dir, c.opt.LabelsFile)
 		}
@@ -418,7 +402,7 @@ func mustRows(t *testing.T, y []float64) Source {
 
 // A model's file may be read again without labels, with other columns first.
 func TestBagsFollowASchema(t *testing.T) {
-	dir := tree(t, map[string]string{
+	dir := folderOf(t, map[string]string{
 		"train":    "y,g,x\n0,a,1\n0,a,2\n1,b,3\n",
 		"names":    "x,g\n5,a\n6,b\n",
 		"numbers":  "0,a,1\n0,a,2\n1,b,3\n",

@@ -10,18 +10,12 @@ import (
 	"testing"
 )
 
-// folderOf writes files into a folder.
+// folderOf writes files into a new folder and returns it.
 func folderOf(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		save(t, dir, name, text)
 	}
 	return dir
 }

@@ -41,7 +41,7 @@ type parquetRow struct {
 }
 
 // save writes a file in a folder of dir, which it makes, and returns its path.
-func save(t *testing.T, dir, name, text string) string {
+func save(t testing.TB, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

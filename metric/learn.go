@@ -35,8 +35,8 @@ type Options struct {
 	Rank int
 
 	// Lengths are the widths of the kernel that are tried, as multiples of the median distance, ascending; nil
-	// means powers of 1.7 from about 0.2 to 14. Each round goes from the width of the last one, the first from
-	// the one nearest to 1, to wider and narrower ones while these are better.
+	// means powers of 1.7 from about 0.2 to 14. The first round goes from the one nearest to Width to wider and narrower ones while
+	// these are better. Every other later round goes from the width of the last one in one direction, wider and narrower in turn.
 	Lengths []float64
 
 	// Start is the metric of the first machine, nil for plain distances, Width the length to try first, and Lambda

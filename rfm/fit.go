@@ -83,7 +83,7 @@ const (
 	// Shapes of metrics are judged by larger machines, as a few landmarks make sharp metrics look better than they are.
 	shapeLandmarks = 1200
 
-	// A metric that is learned again from the rows of a node is learned again in the leaves below it if the squared error becomes as much less.
+	// Metrics are learned again in a leaf if to do so at its parent multiplied the squared error by less than this.
 	settledGain = 0.99
 
 	widestMatrix = 500 // dimensions up to which a full metric is tried
@@ -92,7 +92,7 @@ const (
 // Fit trains machines for rows x, which are scaled, and targets y, n×outputs row by row, with weights (nil: all 1).
 // It chooses kinds on a sample of the rows, the shapes of their metrics, and their weights; divides the rows at the median along the direction
 // in which the answer changes most, until at most opt.Leaf are in a leaf; and in each leaf learns the metric of
-// every kind again, from that of the leaf's parent, and trains a machine with it. If there are several leaves it also
+// every kind again, from that of the leaf's parent, if that gained something there, and trains a machine with it. If there are several leaves it also
 // trains machines on a sample of all rows; held-out rows decide how much these count beside the leaves.
 // Several outputs that are not classes count alike, whatever their units. The result depends on the arguments alone, not
 // on the number of threads.
