@@ -70,6 +70,15 @@ func (m *Model) HasProbabilities() bool {
 	return false
 }
 
+// Classes are the labels of the classes in the order of their probabilities: those of the file, or 1 and -1 for rows
+// inside and outside of one_class; nil for a regression.
+func (m *Model) Classes() []int {
+	if m.Type == "one_class" {
+		return []int{1, -1}
+	}
+	return m.Labels
+}
+
 // width is the number of coefficients of a support vector.
 func (m *Model) width() int { return max(1, len(m.Labels)-1) }
 

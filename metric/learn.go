@@ -54,6 +54,10 @@ type Options struct {
 	// means 8,000 and 1,000.
 	Rows, Landmarks int
 
+	// Held are the rows that judge, of which at most 4,000 are taken; nothing else is learned from any of them. nil means a fifth of
+	// the rows, drawn.
+	Held []int
+
 	// Classes says that the targets are codes of classes, where the largest output is that of the row's
 	// class (or its sign if there is one output), so that reports include the error rate.
 	Classes bool
@@ -348,9 +352,15 @@ func newLearner(x matrix.Rows, y []float64, outputs int, weights []float64, opt 
 		return nil, fmt.Errorf("%d rows are too few to learn a metric from; it takes 10", n)
 	}
 	order := random.New(opt.Seed, "metric.rows").Perm(n)
-	held := min(n/5, mostHeld)
-	rows := min(n-held, opt.Rows)
-	l := &learner{opt: opt, d: d, outputs: outputs, report: &Report{Form: opt.Form, Rows: rows, HeldOut: held}}
+	held, rest := order[:n/5], order[n/5:]
+	if opt.Held != nil {
+		if held, rest, err = divided(order, opt.Held); err != nil {
+			return nil, err
+		}
+	}
+	held, rest = held[:min(len(held), mostHeld)], rest[:min(len(rest), opt.Rows)]
+	rows := len(rest)
+	l := &learner{opt: opt, d: d, outputs: outputs, report: &Report{Form: opt.Form, Rows: rows, HeldOut: len(held)}}
 	pick := func(some []int) part {
 		slices.Sort(some)
 		p := part{x: &matrix.Dense{}}
@@ -367,13 +377,35 @@ func newLearner(x matrix.Rows, y []float64, outputs int, weights []float64, opt 
 		}
 		return p
 	}
-	l.heldRows = order[:held]
-	l.held, l.train = pick(l.heldRows), pick(order[held:][:rows])
+	l.heldRows = held
+	l.held, l.train = pick(held), pick(rest)
 	l.width, l.lambda = nearest(opt.Lengths, opt.Width), nearest(lambdas, opt.Lambda)
 	l.landmarks = landmarks.Distinct(l.train.x, random.New(opt.Seed, "metric.landmarks").Perm(rows), opt.Landmarks)
 	slices.Sort(l.landmarks)
 	l.report.Landmarks = len(l.landmarks)
 	return l, l.centre()
+}
+
+// divided are the rows of an order that are held out and the others, both in this order.
+func divided(order, out []int) (held, rest []int, err error) {
+	is := make([]bool, len(order))
+	for _, i := range out {
+		if i < 0 || i >= len(is) || is[i] {
+			return nil, nil, fmt.Errorf("row %d is held out, which is none of %d rows, or there twice", i, len(is))
+		}
+		is[i] = true
+	}
+	for _, i := range order {
+		if is[i] {
+			held = append(held, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	if len(held) == 0 || len(rest) < 5 {
+		return nil, nil, fmt.Errorf("%d of %d rows are held out; it takes 1, and 5 others", len(held), len(order))
+	}
+	return held, rest, nil
 }
 
 // centre subtracts the mean of the training targets from all.

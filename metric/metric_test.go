@@ -300,6 +300,34 @@ func TestNoiseKeepsPlainDistances(t *testing.T) {
 	}
 }
 
+// Rows that are held out judge, and nothing else is learned from any of them, not even those beyond the most that judge.
+func TestHeldRows(t *testing.T) {
+	x, y, _ := planted(400, 50)
+	var held []int
+	other := slices.Clone(y)
+	for i := 3; i < 400; i += 4 {
+		held = append(held, i)
+		other[i] += 1e-6 * math.Sin(float64(i))
+	}
+	learn := func(y []float64) *Learned {
+		l, err := Learn(context.Background(), matrix.Rows{Dense: x}, y, 1, nil, Options{Kernel: kernel.RBF.Usual(), Held: held, WithDirection: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	a, b := learn(y), learn(other)
+	if !slices.Equal(a.Held, held) || a.Report.HeldOut != 100 || a.Report.Rows != 300 {
+		t.Errorf("%d rows judged, %d taught", len(a.Held), a.Report.Rows)
+	}
+	if a.Metric == nil || !slices.Equal(a.Metric.Weights, b.Metric.Weights) || !slices.Equal(a.Direction, b.Direction) {
+		t.Error("the metric knows the targets of rows that are held out")
+	}
+	if round := a.Report.Best; a.Report.Rounds[round].Error == b.Report.Rounds[round].Error {
+		t.Error("they do not judge")
+	}
+}
+
 func TestLearnErrors(t *testing.T) {
 	x := matrix.Rows{Dense: normal("errors", 50, 3)}
 	y := make([]float64, 50)
@@ -316,6 +344,9 @@ func TestLearnErrors(t *testing.T) {
 		"floor":       {Kernel: kernel.RBF.Usual(), Shape: Shape{Floor: -1}},
 		"shapes":      {Kernel: kernel.RBF.Usual(), Shape: Shape{Floor: 1}, Shapes: true},
 		"low rank":    {Kernel: kernel.RBF.Usual(), Form: "low-rank", Shapes: true},
+		"held twice":  {Kernel: kernel.RBF.Usual(), Held: []int{1, 2, 1}},
+		"held beyond": {Kernel: kernel.RBF.Usual(), Held: []int{50}},
+		"none held":   {Kernel: kernel.RBF.Usual(), Held: []int{}},
 		"no landmark": {Kernel: kernel.RBF.Usual(), Landmarks: -1},
 	} {
 		if _, err := Learn(context.Background(), x, y, 1, nil, opt); err == nil {

@@ -51,8 +51,13 @@ type Options struct {
 	// Lambda is λ of each machine, for as many rows as there are; 0 means that held-out rows of each leaf choose.
 	Lambda float64
 
-	// Classes says that the targets are codes of classes (metric.Options.Classes).
+	// Classes says that the targets are codes of classes (metric.Options.Classes): ±1, one output for two classes, or one for each, of
+	// which one is 1.
 	Classes bool
+
+	// Logistic asks for machines by the logistic loss beside those by squared error, and for a choice by held-out rows
+	// (Report.Logistic). It needs Classes and Held.
+	Logistic bool
 
 	// Held asks for scores of rows that the machines had not seen (Report.Scores).
 	Held bool
@@ -250,6 +255,9 @@ func (f *fitting) learn(rows []int, k Kind, parent *member, direction bool) (*me
 // metric learns the metric of a kind from rows.
 func (f *fitting) metric(rows []int, k Kind, opt metric.Options, direction bool) (*metric.Learned, error) {
 	opt.Kernel, opt.Form, opt.Classes, opt.Seed, opt.WithDirection = k.Kernel, k.Form, f.opt.Classes, f.opt.Seed, direction
+	if _, held := f.divided(rows); 10*len(held) >= len(rows) && 2*len(held) <= len(rows) { // as good as always
+		opt.Held = held
+	}
 	x, y, weights := f.part(rows)
 	return metric.Learn(f.ctx, x, y, f.outputs, weights, opt)
 }
@@ -383,7 +391,7 @@ func (f *fitting) grow(rows []int, members []member) (*branch, error) {
 			})
 		}
 	}
-	leaf, err := f.train(rows, members, f.fewLeaf, f.fewLeaf < f.opt.Centres)
+	leaf, err := f.train(rows, members, f.fewLeaf, f.fewLeaf < f.opt.Centres, nil)
 	if err != nil {
 		return nil, err
 	}

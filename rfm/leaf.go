@@ -25,13 +25,19 @@ type trained struct {
 	scores []float64 // of them, len(held)×outputs, if they are wanted; nil for machines that are trained by conjugate gradients
 	half   []float64 // the same of machines on the first half of the landmarks, if these are few
 
+	// The same of machines by the logistic loss, and these; nil if there are none.
+	logits    []float64
+	solutions []*landmarks.Solution
+	rates     []float64 // λ of each for a row
+
 	// What they were trained on, if more landmarks may follow.
 	rows    []int
 	members []member
 }
 
-// train trains machines on rows, with at most so many landmarks each. That these are few says that more may follow.
-func (f *fitting) train(rows []int, members []member, centres int, few bool) (made trained, err error) {
+// train trains machines on rows, with at most so many landmarks each. That these are few says that more may follow. before are
+// the machines on few landmarks, nil if there are none.
+func (f *fitting) train(rows []int, members []member, centres int, few bool, before *trained) (made trained, err error) {
 	x, y, weights := f.part(rows)
 	few = few && centres < len(rows)
 	centres = min(centres, len(rows))
@@ -45,7 +51,10 @@ func (f *fitting) train(rows []int, members []member, centres int, few bool) (ma
 	if few {
 		made.rows, made.members, made.half = rows, members, make([]float64, len(held)*f.outputs)
 	}
-	for _, m := range members {
+	if f.opt.Logistic && centres <= mostDirect {
+		made.logits = make([]float64, len(held)*f.outputs)
+	}
+	for i, m := range members {
 		u := x
 		var work metric.Work
 		if m.metric != nil {
@@ -67,7 +76,11 @@ func (f *fitting) train(rows []int, members []member, centres int, few bool) (ma
 			})
 		} else {
 			s := &solving{fitting: f, kernel: k, x: u.Dense, weights: weights, main: main, held: held, few: few}
+			if before != nil && before.solutions != nil {
+				s.rate, s.solution = before.rates[i], before.solutions[i]
+			}
 			machine, err = s.direct(y, centres, m.perRow())
+			made.add(s, m.weight)
 			for i, v := range s.scores {
 				made.scores[i] += float64(m.weight * v)
 			}
@@ -83,7 +96,24 @@ func (f *fitting) train(rows []int, members []member, centres int, few bool) (ma
 	return made, nil
 }
 
-// hold draws the rows that choose λ: the same ones for all machines, so that they also tell what a mean of machines does.
+// add adds what a member's training by the logistic loss found. If one has none there are none.
+func (t *trained) add(s *solving, weight float64) {
+	if s.solution == nil {
+		t.logits = nil
+	}
+	if t.logits == nil {
+		t.solutions, t.rates = nil, nil
+		return
+	}
+	for i, v := range s.logits {
+		t.logits[i] += float64(weight * v)
+	}
+	t.solutions, t.rates = append(t.solutions, s.solution), append(t.rates, s.rate)
+}
+
+// hold draws the rows that choose metrics, λ and the rest: the same ones for all machines, so that they also tell what a mean of machines
+// does. Metrics are learned from the others only: scores of rows whose labels are in the metric look better than those of new rows,
+// and λ and probabilities would be chosen by them.
 func (f *fitting) hold() {
 	draw := random.New(f.opt.Seed, "rfm.held")
 	f.held = make([]bool, f.x.Rows)
@@ -120,12 +150,20 @@ type solving struct {
 	// What the machine says of the held-out rows before it is trained on these as well, and what one on the first half of
 	// the landmarks says.
 	scores, half []float64
+
+	codes []float64 // y as it was
+
+	// The machine by the logistic loss: scores of held-out rows, λ for a row, and what was trained on all rows; of
+	// fewer landmarks before, if there are any.
+	logits   []float64
+	rate     float64
+	solution *landmarks.Solution
 }
 
 // direct trains a machine on landmarks among the rows.
 func (s *solving) direct(y []float64, centres int, start float64) (*exact.Machine, error) {
 	b := means(y, s.weights, s.outputs)
-	s.y = slices.Clone(y)
+	s.y, s.codes = slices.Clone(y), y
 	for i := range s.y {
 		s.y[i] -= b[i%s.outputs]
 	}
@@ -177,15 +215,20 @@ func (s *solving) choose(rate float64) (alpha []float64, err error) {
 	if err != nil {
 		return nil, err
 	}
+	var kept []float32 // values for the logistic loss
+	first := logisticLandmarks(s.x.Rows, r.Landmarks())
 	// A leaf that could not be divided may have any number of rows.
 	for i := 0; i < len(s.main); i += valueRows {
 		in := s.part(r, s.main[i:min(i+valueRows, len(s.main))])
 		if err := r.Add(s.ctx, in.values, in.y, in.weights); err != nil {
 			return nil, err
 		}
+		if s.opt.Logistic {
+			kept = keep(kept, in.values, r.Landmarks(), first)
+		}
 	}
 	out := s.part(r, s.held)
-	rate, err = s.rate(r, out, len(s.main), rate)
+	rate, err = s.chooseRate(r, out, len(s.main), rate)
 	if err != nil {
 		return nil, err
 	}
@@ -201,9 +244,20 @@ func (s *solving) choose(rate float64) (alpha []float64, err error) {
 		}
 		s.half = r.Scores(out.values, alpha)
 	}
+	if s.opt.Logistic {
+		if err := s.chooseLogistic(r, s.logistic(s.main, kept), out, rate); err != nil {
+			return nil, err
+		}
+	}
 	// The held-out rows are added, so that the machine is trained on all.
 	if err := r.Add(s.ctx, out.values, out.y, out.weights); err != nil {
 		return nil, err
+	}
+	if s.solution != nil {
+		all := s.logistic(slices.Concat(s.main, s.held), keep(kept, out.values, r.Landmarks(), first))
+		if s.solution, err = r.SolveLogistic(s.ctx, all, s.rate*float64(s.x.Rows), finalGain, s.solution); err != nil {
+			return nil, err
+		}
 	}
 	if alpha = r.Solve(rate*float64(s.x.Rows), r.Landmarks()); alpha == nil {
 		return nil, errSingular
@@ -233,8 +287,8 @@ func (s *solving) failed(r *landmarks.Ridge, held some, lambda float64) float64 
 	return sum
 }
 
-// rate chooses λ for each row by held-out rows, from start on; opt.Lambda if that is given.
-func (s *solving) rate(r *landmarks.Ridge, held some, rows int, start float64) (rate float64, err error) {
+// chooseRate chooses λ for each row by held-out rows, from start on; opt.Lambda if that is given.
+func (s *solving) chooseRate(r *landmarks.Ridge, held some, rows int, start float64) (rate float64, err error) {
 	try := func(rate float64) float64 { return s.failed(r, held, rate*float64(rows)) }
 	if s.opt.Lambda > 0 {
 		rate = s.opt.Lambda / float64(s.fitting.x.Rows)
@@ -270,7 +324,7 @@ const manyLandmarks = 200
 // heldShare is the share of the rows that choose λ, at most mostHeld of a machine's. Values of the kernel are computed for valueRows
 // at a time.
 const (
-	heldShare = 0.12
+	heldShare = 0.2
 	mostHeld  = 5000
 	valueRows = 2048
 )

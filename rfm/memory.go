@@ -36,6 +36,10 @@ func Bytes(n, d, outputs int, opt Options) int64 {
 		all += int64(centres)
 	}
 	one := directBytes(centres, d, outputs)
+	if opt.Logistic {
+		all *= 2 // with those by the logistic loss
+		one += 4 * int64(leaf) * int64(logisticLandmarks(leaf, centres))
+	}
 	if centres > mostDirect {
 		one = exact.FalkonBytes(leaf, d, centres, outputs, false)
 	}

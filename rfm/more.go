@@ -37,7 +37,7 @@ func (f *fitting) more() error {
 		vec.Parallel(len(some), 1, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				if l := &some[i]; l.half != nil {
-					*l, errs[i] = f.train(l.rows, l.members, f.opt.Centres, false)
+					*l, errs[i] = f.train(l.rows, l.members, f.opt.Centres, false, l)
 				}
 			}
 		})
@@ -50,12 +50,12 @@ func (f *fitting) more() error {
 
 // trainWhole trains machines for all rows on some of them, with as many landmarks as held-out rows ask for beside the leaves.
 func (f *fitting) trainWhole(rows []int, members []member) (trained, error) {
-	one, err := f.train(rows, members, f.fewWhole, f.fewWhole < f.wholeCentres)
+	one, err := f.train(rows, members, f.fewWhole, f.fewWhole < f.wholeCentres, nil)
 	if err != nil || one.half == nil {
 		return one, err
 	}
 	joined := func(scores []float64) float64 {
-		held, ofTree, ofAll := f.heldBy(one, scores)
+		held, ofTree, ofAll := f.heldBy(one, scores, (*trained).bySquares)
 		share := f.share(held, ofTree, ofAll)
 		for i, v := range ofAll {
 			ofTree[i] += share * (v - ofTree[i])
@@ -65,7 +65,7 @@ func (f *fitting) trainWhole(rows []int, members []member) (trained, error) {
 	if joined(one.scores) > moreGain*joined(one.half) {
 		return one, nil
 	}
-	return f.train(rows, members, f.wholeCentres, false)
+	return f.train(rows, members, f.wholeCentres, false, &one)
 }
 
 // squares is the squared error of scores of rows.

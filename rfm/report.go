@@ -24,6 +24,10 @@ type Report struct {
 	// Whole is the share of machines for all rows in the scores, 0 if there are none.
 	Whole float64 `json:"whole,omitempty"`
 
+	// Logistic says that the scores of classes are of machines by the logistic loss: log-odds of two classes, or logarithms of
+	// probabilities but for a number. Otherwise they estimate the codes ±1.
+	Logistic bool `json:"logistic,omitempty"`
+
 	// Held are the numbers of rows, ascending, and Scores what machines that had not seen them say of them,
 	// len(Held)×outputs, if Options.Held asks for it. None are known of machines with more than 4,096 landmarks.
 	Held   []int     `json:"-"`
@@ -61,6 +65,9 @@ func (r *Report) Lines() []string {
 	}
 	if r.Whole > 0 {
 		leaves += fmt.Sprintf(" and, with %.0f %% of the scores, machines for all rows", 100*r.Whole)
+	}
+	if r.Logistic {
+		leaves += ", by log loss"
 	}
 	return []string{strings.Join(parts, ", "), fmt.Sprintf("%s, %s landmarks in all", leaves, units.Count(r.Centres))}
 }

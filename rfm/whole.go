@@ -30,8 +30,14 @@ func (f *fitting) join(rows []int, members []member) (tree Tree, leaves []Leaf, 
 		return f.tree, leaves, whole, nil
 	}
 	if len(leaves) == 1 {
-		f.tell(f.leaves[0].held, f.leaves[0].scores)
-		return f.tree, leaves, whole, nil
+		only := &f.leaves[0]
+		scores := only.scores
+		if f.likelier(only.held, scores, only.logits) {
+			scores = only.logits
+			err = f.byLogistic(nil)
+		}
+		f.tell(only.held, scores)
+		return f.tree, leaves, whole, err
 	}
 	some := f.sample(rows, wholeRows)
 	one, err := f.trainWhole(some, members)
@@ -39,8 +45,31 @@ func (f *fitting) join(rows []int, members []member) (tree Tree, leaves []Leaf, 
 		return nil, nil, whole, err
 	}
 	f.progress(len(some))
-	held, ofTree, ofAll := f.heldBy(one, one.scores)
-	share := f.share(held, ofTree, ofAll)
+	held, scores, share := f.mixed(&one, one.scores, (*trained).bySquares, f.share)
+	if one.logits != nil && !slices.ContainsFunc(f.leaves, func(l trained) bool { return l.logits == nil }) {
+		if _, logits, by := f.mixed(&one, one.logits, (*trained).byLogits, f.logisticShare); f.likelier(held, scores, logits) {
+			scores, share = logits, by
+			if err := f.byLogistic(&one); err != nil {
+				return nil, nil, whole, err
+			}
+		}
+	}
+	f.tell(held, scores)
+	switch share {
+	case 0:
+		return f.tree, leaves, whole, nil
+	case 1:
+		return nil, []Leaf{one.Leaf}, whole, nil
+	}
+	return f.tree, leaves, Whole{one.Leaf, share}, nil
+}
+
+// mixed are the held-out rows that all have scores of, the best mean of those by the tree and by machines for all rows, and the share of
+// the latter.
+func (f *fitting) mixed(one *trained, scores []float64, of func(*trained) []float64,
+	best func(held []int, ofTree, ofAll []float64) float64) (held []int, mean []float64, share float64) {
+	held, ofTree, ofAll := f.heldBy(*one, scores, of)
+	share = best(held, ofTree, ofAll)
 	switch {
 	case share < leastShare:
 		share = 0
@@ -50,15 +79,12 @@ func (f *fitting) join(rows []int, members []member) (tree Tree, leaves []Leaf, 
 	for i, v := range ofAll {
 		ofTree[i] += share * (v - ofTree[i])
 	}
-	f.tell(held, ofTree)
-	switch share {
-	case 0:
-		return f.tree, leaves, whole, nil
-	case 1:
-		return nil, []Leaf{one.Leaf}, whole, nil
-	}
-	return f.tree, leaves, Whole{one.Leaf, share}, nil
+	return held, ofTree, share
 }
+
+// bySquares and byLogits are scores of held-out rows.
+func (t *trained) bySquares() []float64 { return t.scores }
+func (t *trained) byLogits() []float64  { return t.logits }
 
 // tell puts scores of held-out rows into the report if they are wanted.
 func (f *fitting) tell(held []int, scores []float64) {
@@ -69,7 +95,7 @@ func (f *fitting) tell(held []int, scores []float64) {
 
 // heldBy are the held-out rows of machines for all rows that all their leaves held out, too, with the scores by the tree and
 // by these machines. A leaf that could not be divided holds out some of its rows only.
-func (f *fitting) heldBy(one trained, scores []float64) (held []int, ofTree, ofAll []float64) {
+func (f *fitting) heldBy(one trained, scores []float64, of func(*trained) []float64) (held []int, ofTree, ofAll []float64) {
 	var shares []share
 	sum := make([]float64, f.outputs)
 next:
@@ -83,7 +109,7 @@ next:
 				continue next
 			}
 			for t := range sum {
-				sum[t] += float64(float64(s.of) * leaf.scores[at*f.outputs+t])
+				sum[t] += float64(float64(s.of) * of(leaf)[at*f.outputs+t])
 			}
 		}
 		held = append(held, i)

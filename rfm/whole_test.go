@@ -54,7 +54,7 @@ func TestShareIsTheBestOfAGrid(t *testing.T) {
 			}
 			return sum
 		}
-		got, best := f.share(f.heldBy(one, one.scores)), 0.0
+		got, best := f.share(f.heldBy(one, one.scores, (*trained).bySquares)), 0.0
 		for share := 0.0; share <= 1; share += 0.001 {
 			if wrong(share) < wrong(best) {
 				best = share

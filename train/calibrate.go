@@ -13,6 +13,7 @@ import (
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/model"
+	"mercer/rfm"
 )
 
 // Probabilities come from the learner if its loss is a likelihood. Otherwise they are fitted to the scores
@@ -20,10 +21,10 @@ import (
 // each fold the learner is trained on the others and scores it. The scaling and the map, which use no
 // labels, stay those of all rows, and so does λ or C. With many rows not all folds are needed: it stops
 // after calibrateRows scores.
-
 //
 // The learner rfm has scores of rows that it held out for its own choices, so that its probabilities cost nothing: they are fitted
-// if nothing else is asked for, by the method logit, which keeps the predicted classes.
+// if nothing else is asked for, by the method temperature of machines by the logistic loss, and by logit of others: both keep the predicted
+// classes.
 
 // unseen are rows with the scores of machines that were trained without them, and targets ±1: n×outputs.
 type unseen struct {
@@ -91,7 +92,7 @@ func (f *fit) calibrate() error {
 	case f.cfg.calibrates():
 		return f.calibrateByFolds()
 	case free && f.classWeights == nil: // their scores are no estimates of probabilities
-		return f.fitCalibration(&model.CalibrationInfo{Method: "logit"}, f.unseen)
+		return f.fitCalibration(&model.CalibrationInfo{Method: rfm.Temperature(f.info.Training.Report.(*rfm.Report).Logistic)}, f.unseen)
 	}
 	return nil
 }

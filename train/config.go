@@ -204,7 +204,7 @@ type Config struct {
 	SurveyRows int `json:"survey_rows,omitempty"`
 
 	// Calibrate turns the scores of classes into probabilities: "platt", "isotonic", "temperature", "logit" or "quota"
-	// (learn.Calibration), fitted on rows that the learner has not seen (Model.Probabilities), or "none". "auto", or "", is "logit" for
+	// (learn.Calibration), fitted on rows that the learner has not seen (Model.Probabilities), or "none". "auto", or "", is "temperature" or "logit" for
 	// the learner rfm without ClassWeight, which holds out rows anyway, and "none" for others.
 	Calibrate string `json:"calibrate,omitempty"`
 

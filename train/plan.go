@@ -276,7 +276,7 @@ func tellCalibration(f *fit, p *Plan) {
 	case f.cfg.calibrates():
 		p.add(f, "calibrate", "%s, fitted on rows that were held out", f.cfg.Calibrate)
 	case f.cfg.Calibrate != "none" && f.cfg.own() && f.classes != nil && f.classWeights == nil:
-		p.add(f, "calibrate", "logit, fitted on rows that were held out")
+		p.add(f, "calibrate", "temperature or logit, fitted on rows that were held out")
 	}
 }
 

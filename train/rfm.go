@@ -215,7 +215,7 @@ func denseBytes(sum *dataset.Summary) float64 { return 4 * float64(sum.Rows) * f
 func (f *fit) rfmOptions(sum *dataset.Summary) rfm.Options {
 	opt := rfm.Options{
 		Kinds: f.cfg.kinds(sum.Dim), Members: f.cfg.Members, Leaf: f.cfg.Leaf, Centres: f.cfg.Features, Lambda: f.cfg.Lambda,
-		Classes: f.classes != nil, Held: f.classes != nil || f.labels != nil, Seed: f.cfg.Seed,
+		Classes: f.classes != nil, Logistic: f.classes != nil, Held: f.classes != nil || f.labels != nil, Seed: f.cfg.Seed,
 	}
 	if f.opt.Memory > 0 && opt.Leaf == 0 {
 		opt.Leaf = rfm.LeafWithin(f.opt.Memory-8*int64(sum.Rows*f.info.Outputs), sum.Rows, sum.Dim, f.info.Outputs, opt)

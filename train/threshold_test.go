@@ -9,6 +9,7 @@ import (
 	"mercer/dataset"
 	"mercer/learn"
 	"mercer/matrix"
+	"mercer/rfm"
 )
 
 // rare are rows of two classes, the second of which is rare.
@@ -87,10 +88,10 @@ func TestThresholdsDecideAndAreKept(t *testing.T) {
 		{Config{Learner: "svm", Features: 32, Threshold: "0.2", Calibrate: "isotonic"}, "isotonic"},
 		{Config{Learner: "svm", Features: 32, Threshold: "recall=0.9", Calibrate: "temperature"}, "temperature"},
 		{Config{Learner: "logistic", Features: 32, Threshold: "0.2"}, "its own"},
-		{Config{Learner: "rfm", Kernel: "rbf", Features: 60, Threshold: "0.2"}, "logit"},
+		{Config{Learner: "rfm", Kernel: "rbf", Features: 60, Threshold: "0.2"}, "held-out"},
 		{Config{Learner: "rfm", Kernel: "rbf", Features: 60, Threshold: "cost=fn:9,fp:1", ClassWeight: "balanced"}, ""},
 		{Config{Learner: "rfm", Kernel: "rbf", Features: 60, Threshold: "0.3", ClassWeight: "balanced"}, "platt"},
-		{Config{Threshold: "0.2"}, "logit"},
+		{Config{Threshold: "0.2"}, "held-out"},
 	} {
 		src := many
 		if c.cfg.Learner == "rfm" {
@@ -101,6 +102,9 @@ func TestThresholdsDecideAndAreKept(t *testing.T) {
 			t.Fatalf("%+v: %v", c.cfg, err)
 		}
 		info := m.Info()
+		if c.proba == "held-out" { // as the machines are made
+			c.proba = rfm.Temperature(info.Training.Report.(*rfm.Report).Logistic)
+		}
 		if cal := info.Training.Calibration; cal == nil && c.proba != "" && c.proba != "its own" || cal != nil && cal.Method != c.proba {
 			t.Errorf("%+v: calibrated by %+v", c.cfg, cal)
 		}

@@ -53,8 +53,7 @@ if m.about.get("classes"):
     close = near[:, -1] - near[:, -2] < 1e-5
     assert all(a == b or c for a, b, c in zip(got, label, close)), "labels"
 if m.about["probabilities"] != "none":
-    p = np.array([[w["proba"][c] for c in m.about["classes"]] for w in want]) if isinstance(want[0]["proba"], dict) \
-        else np.array([w["proba"] for w in want])
+    p = np.array([list(w["probabilities"].values()) for w in want])
     assert np.abs(m.proba(x) - p).max() < 1e-5, ("probabilities", np.abs(m.proba(x) - p).max())
 print(err)
 `

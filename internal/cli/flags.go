@@ -131,7 +131,7 @@ func learnerFlags(cmd *cobra.Command, c *train.Config) {
 	f.IntVar(&c.SurveyRows, "survey-rows", 0, "how many rows are looked at before online begins (default: all); "+
 		"standard input is then learned as it comes, and not kept")
 	f.StringVar(&c.Calibrate, "calibrate", "", "fit probabilities to scores of rows that the learner has not seen: "+
-		"none, platt, isotonic, temperature, logit, quota (default: logit for rfm, which costs nothing there; otherwise none)")
+		"none, platt, isotonic, temperature, logit, quota (default: temperature or logit for rfm, which cost nothing there; otherwise none)")
 	f.IntVar(&c.CalibrateFolds, "calibrate-folds", 0, "parts that the rows are divided into for --calibrate "+
 		"(default 5, of which as many are used as 20,000 rows need)")
 	f.StringVar(&c.Threshold, "threshold", "", "what divides two classes: a probability, score=NUMBER, or max-f1, precision=SHARE, recall=SHARE or "+

@@ -21,8 +21,9 @@ import (
 
 // foreignModel is a model of LIBSVM or LIBLINEAR.
 type foreignModel interface {
-	// HasProbabilities says whether Predict can give them.
+	// HasProbabilities says whether Predict can give them, and Classes which.
 	HasProbabilities() bool
+	Classes() []int
 
 	// Predict hands what it says of each row to body.
 	Predict(x matrix.Rows, proba bool, body func(*libsvm.Values) error) error
@@ -67,6 +68,8 @@ func loadForeign(kind, path string) (foreignModel, error) {
 type liblinearModel struct{ *liblinear.Model }
 
 func (m liblinearModel) HasProbabilities() bool { return m.Solver.Logistic() }
+
+func (m liblinearModel) Classes() []int { return m.Labels }
 
 func (m liblinearModel) Dim() int { return m.Features }
 
@@ -134,7 +137,7 @@ func (p *predict) runForeign(cmd *cobra.Command, kind, modelPath, path string, b
 			if numbered && b.X.CSR != nil && src.Schema().Format == "libsvm" {
 				withoutNumbers(b.X.CSR)
 			}
-			if err := m.Predict(b.X, p.proba, func(v *libsvm.Values) error { return p.writeValues(w, v) }); err != nil {
+			if err := m.Predict(b.X, p.proba, func(v *libsvm.Values) error { return p.writeValues(w, m, v) }); err != nil {
 				return fmt.Errorf("%s: %w", path, err)
 			}
 			rows += b.X.Len()
@@ -163,14 +166,21 @@ func withoutNumbers(x *matrix.CSR) {
 }
 
 // writeValues writes a line.
-func (p *predict) writeValues(w *bufio.Writer, v *libsvm.Values) error {
+func (p *predict) writeValues(w *bufio.Writer, m foreignModel, v *libsvm.Values) error {
 	var line []byte
 	if p.json {
-		text, err := json.Marshal(struct {
-			Prediction    float64   `json:"prediction"`
-			Scores        []float64 `json:"scores"`
-			Probabilities []float64 `json:"probabilities,omitempty"`
-		}{v.Prediction, v.Decisions, v.Probabilities})
+		said := struct {
+			Prediction    float64        `json:"prediction"`
+			Scores        []float64      `json:"scores"`
+			Probabilities *probabilities `json:"probabilities,omitempty"`
+		}{v.Prediction, v.Decisions, nil}
+		if v.Probabilities != nil {
+			said.Probabilities = &probabilities{values: v.Probabilities}
+			for _, c := range m.Classes() {
+				said.Probabilities.names = append(said.Probabilities.names, strconv.Itoa(c))
+			}
+		}
+		text, err := json.Marshal(said)
 		if err != nil {
 			return err
 		}

@@ -136,8 +136,11 @@ func TestProbabilitiesArePrinted(t *testing.T) {
 		}
 	}
 	line, _, _ := strings.Cut(ok(t, "predict", m, path, "--json"), "\n")
-	var v struct{ Proba []float64 }
-	if err := json.Unmarshal([]byte(line), &v); err != nil || len(v.Proba) != 3 {
+	var v struct {
+		Prediction    string
+		Probabilities map[string]float64
+	}
+	if err := json.Unmarshal([]byte(line), &v); err != nil || len(v.Probabilities) != 3 || !(v.Probabilities[v.Prediction] > 1./3) {
 		t.Errorf("%s: %v", line, err)
 	}
 	var metrics map[string]any

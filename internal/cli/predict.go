@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -46,8 +47,8 @@ position; labels may be there or not. The rows are never all in memory.
 
 --scores adds the scores after a tab, one a class in the order of "mercer inspect MODEL"
 (two classes: one score, positive for the second). --proba adds the probabilities, one a
-class, of a model that was trained with --calibrate or with a logistic loss. A model trained with
---calibrate predicts the class of the largest probability.
+class, of a model that was trained with --calibrate or with a logistic loss; with --json they are an
+object by class. A model trained with --calibrate predicts the class of the largest probability.
 
 With -o NAME.csv, .tsv, .jsonl, .parquet, .arrow or .arrows, or with --id, --with-input or
 --top-k, the predictions are a table with names that joins to the input: the columns of --id (by default those that the model knows as IDs), or
@@ -264,6 +265,29 @@ func valuesOf(m *model.Model, scores []float32) any {
 	return values
 }
 
+// probabilities are those of classes or labels by name, in the order of the model, which a map would not keep.
+type probabilities struct {
+	names  []string
+	values []float64
+}
+
+// MarshalJSON makes an object of them, as mercer serve does.
+func (p *probabilities) MarshalJSON() ([]byte, error) {
+	object := []byte{'{'}
+	for k, name := range p.names {
+		if k > 0 {
+			object = append(object, ',')
+		}
+		text, err := json.Marshal(name)
+		if err != nil {
+			return nil, err
+		}
+		object = append(append(object, text...), ':')
+		object = strconv.AppendFloat(object, p.values[k], 'g', -1, 64)
+	}
+	return append(object, '}'), nil
+}
+
 // write writes a line a row, beginning with the name of the bag that it was.
 func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense, extra spread, keys []string) error {
 	var line []byte
@@ -282,14 +306,17 @@ func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense, e
 		switch {
 		case p.json:
 			v := struct {
-				Bag        *string   `json:"bag,omitempty"`
-				Prediction any       `json:"prediction"`
-				Scores     any       `json:"scores"`
-				Deviations []float32 `json:"deviations,omitempty"`
-				Lower      any       `json:"lower,omitempty"`
-				Upper      any       `json:"upper,omitempty"`
-				Proba      []float64 `json:"proba,omitempty"`
-			}{Scores: valuesOf(m, row), Proba: proba}
+				Bag           *string        `json:"bag,omitempty"`
+				Prediction    any            `json:"prediction"`
+				Scores        any            `json:"scores"`
+				Deviations    []float32      `json:"deviations,omitempty"`
+				Lower         any            `json:"lower,omitempty"`
+				Upper         any            `json:"upper,omitempty"`
+				Probabilities *probabilities `json:"probabilities,omitempty"`
+			}{Scores: valuesOf(m, row)}
+			if proba != nil {
+				v.Probabilities = &probabilities{slices.Concat(m.Classes(), m.Labels()), proba}
+			}
 			if p.variance {
 				v.Deviations = extra.deviations.Row(i)
 			}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"mercer/internal/vec"
 	"mercer/kernel"
@@ -111,30 +112,12 @@ func (r *Ridge) Values(x *matrix.Dense) []float32 {
 
 // Solve returns α of the first m landmarks, outputs×m; nil if there is none because numbers are not finite.
 func (r *Ridge) Solve(lambda float64, m int) []float64 {
-	k, stride := r.outputs, r.m
-	trace := 0.0
-	for i := range m {
-		trace += r.square[i*stride+i]
+	k := r.outputs
+	if !r.factor(lambda, m) {
+		return nil
 	}
-	// What is below the rounding of the values is noise.
-	b := make([]float64, m*k)
-	for jitter := 0x1p-44 * trace; ; jitter *= 10 {
-		vec.Parallel(m, 64, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				to := r.system[i*m+i : (i+1)*m]
-				copy(to, r.square[i*stride+i:])
-				vec.Axpy64(lambda, r.landmarks[i*stride+i:][:m-i], to)
-				to[0] += jitter
-			}
-		})
-		copy(b, r.right[:m*k])
-		if vec.CholeskySolve(m, r.system, m, k, b, k) {
-			break
-		}
-		if !(jitter < trace) {
-			return nil
-		}
-	}
+	b := slices.Clone(r.right[:m*k])
+	vec.SolveCholesky(m, r.system, m, k, b, k)
 	alpha := make([]float64, k*m)
 	for i := range m {
 		for t := range k {
@@ -147,6 +130,31 @@ func (r *Ridge) Solve(lambda float64, m int) []float64 {
 		}
 	}
 	return alpha
+}
+
+// factor computes the Cholesky factor of K_nmᵀWK_nm + λK_mm of the first m landmarks; false if there is none because numbers are not finite.
+func (r *Ridge) factor(lambda float64, m int) bool {
+	stride, trace := r.m, 0.0
+	for i := range m {
+		trace += r.square[i*stride+i]
+	}
+	// What is below the rounding of the values is noise.
+	for jitter := 0x1p-44 * trace; ; jitter *= 10 {
+		vec.Parallel(m, 64, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				to := r.system[i*m+i : (i+1)*m]
+				copy(to, r.square[i*stride+i:])
+				vec.Axpy64(lambda, r.landmarks[i*stride+i:][:m-i], to)
+				to[0] += jitter
+			}
+		})
+		if vec.Cholesky(m, r.system, m) {
+			return true
+		}
+		if !(jitter < trace) {
+			return false
+		}
+	}
 }
 
 // Scores returns the scores of rows with values of the kernel by α of the first landmarks, as Solve returned it: rows×outputs.

@@ -113,8 +113,7 @@ func CholeskySolve(n int, a []float64, lda int, k int, b []float64, ldb int) boo
 	if k == 0 {
 		return true
 	}
-	solveUpperT(n, a, lda, k, b, ldb)
-	solveUpper(n, a, lda, k, b, ldb)
+	SolveCholesky(n, a, lda, k, b, ldb)
 	for i := range n {
 		for _, x := range b[i*ldb : i*ldb+k] {
 			if x-x != 0 {
@@ -153,4 +152,10 @@ func QuadraticForms(q []float64, n int, a []float64, lda, k int, w []float64, ld
 			q[t] += sums[b*k+t]
 		}
 	}
+}
+
+// SolveCholesky overwrites B, n×k, with the solution X of UᵀU·X = B for the factor U of Cholesky.
+func SolveCholesky(n int, u []float64, ldu, k int, b []float64, ldb int) {
+	solveUpperT(n, u, ldu, k, b, ldb)
+	solveUpper(n, u, ldu, k, b, ldb)
 }

@@ -65,7 +65,7 @@ def check(model, data, told, ties):
         assert not wrong, ("labels", len(wrong), wrong[:3])
     if "probabilities" in got:
         names = about.get("classes") or about["labels"]
-        p = np.array([[w["proba"][c] for c in names] if isinstance(w["proba"], dict) else w["proba"] for w in want])
+        p = np.array([[w["probabilities"][c] for c in names] for w in want])
         apart = np.abs(got["probabilities"] - p).max()
         assert apart < 1e-4, ("probabilities", apart)
     return {"error": float(error), "rows": len(rows), "seconds": seconds, "opset": m.opset_import[0].version}

@@ -146,7 +146,7 @@ def check(c):
             assert json.loads(output(r, "prediction")) == w["prediction"] or min(map(abs, s)) < 1e-5 * largest, ("labels", w, r)
     if "probabilities" in got[0]:
         for w, r in zip(want, got):
-            p = [w["proba"][c] for c in classes or labels] if isinstance(w["proba"], dict) else w["proba"]
+            p = [w["probabilities"][c] for c in classes or labels]
             assert max(abs(a - b) for a, b in zip(p, output(r, "probabilities"), strict=True)) < 1e-4, ("probabilities", p, r)
     one = db.rows(f"SELECT * FROM {quoted(c['view'])} WHERE {quoted('row number')} = 3")
     assert len(one) == 1 and one[0].keys() == got[3].keys(), "a row by itself"
