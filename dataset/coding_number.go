@@ -32,7 +32,8 @@ var currencies = []string{"$", "€", "£", "¥", "₹", "US$", "USD", "EUR", "G
 	"DKK", "PLN", "Fr.", "kr"}
 
 // parseWritten parses a number as people write it: with a currency, thousands separators, a percent sign
-// or parentheses for a negative one. Separators of thousands must be between groups of three digits.
+// or parentheses for a negative one. Separators of thousands must be between groups of three digits; in India commas before the last such
+// group are between groups of two (12,34,567).
 func parseWritten(cell []byte, decimal byte) (v float64, ok bool) {
 	b := trimWide(cell)
 	if decimal == '.' {
@@ -101,10 +102,11 @@ func withExponent(b []byte) []byte {
 }
 
 // withoutGroups is an unsigned number with a point and without separators of thousands. ok is false unless these are of
-// one kind and between groups of three digits.
+// one kind and between groups of three digits, or commas as in India.
 func withoutGroups(b []byte, decimal byte) (plain []byte, ok bool) {
 	whole, fraction, hasFraction := bytes.Cut(b, []byte{decimal})
 	separator, digits, groups := rune(0), 0, 0
+	first, between := 0, 0 // digits of the first group, and of those between it and the last
 	for len(whole) > 0 {
 		r, size := utf8.DecodeRune(whole)
 		whole = whole[size:]
@@ -119,8 +121,15 @@ func withoutGroups(b []byte, decimal byte) (plain []byte, ok bool) {
 			}
 			return nil, false
 		}
-		if separator != 0 && r != separator || groups == 0 && (digits < 1 || digits > 3 || plain[0] == '0') || groups > 0 && digits != 3 {
+		switch {
+		case groups == 0 && (digits < 1 || digits > 3 || plain[0] == '0'), groups > 0 && r != separator:
 			return nil, false
+		case groups == 0:
+			first = digits
+		case groups > 1 && digits != between, digits != 3 && (digits != 2 || first > 2 || r != ','):
+			return nil, false
+		default:
+			between = digits
 		}
 		separator, digits, groups = r, 0, groups+1
 	}

@@ -12,7 +12,7 @@ import (
 	"mercer/internal/option"
 )
 
-// Text is UTF-8. UTF-16 with a byte order mark is converted, as is any encoding that Options.Encoding names; other text is
+// Text is UTF-8. UTF-16 is converted, as is any encoding that Options.Encoding names; other text is
 // checked while it is read, because bytes that are no UTF-8 would not survive in the JSON of a model.
 
 // encodings are the values of Options.Encoding.
@@ -20,10 +20,14 @@ const encodings = "auto, utf-8, utf-16, utf-16le, utf-16be, windows-1252 and lat
 
 // encodingOf is the encoding of a text, one of those that recoder knows.
 func encodingOf(head []byte, asked string) (string, error) {
-	little, big := bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff})
+	little, big := isWide(head, []byte{0xff, 0xfe}, 2, false), isWide(head, []byte{0xfe, 0xff}, 2, true)
 	switch name := strings.ToLower(asked); name {
 	case "", "auto", "utf-16", "utf16":
 		switch {
+		case isWide(head, []byte{0xff, 0xfe, 0, 0}, 4, false):
+			return "", errors.New("the text is UTF-32; convert the file: iconv -f UTF-32LE -t UTF-8")
+		case isWide(head, []byte{0, 0, 0xfe, 0xff}, 4, true):
+			return "", errors.New("the text is UTF-32; convert the file: iconv -f UTF-32BE -t UTF-8")
 		case big:
 			return "utf-16be", nil
 		case little || strings.HasPrefix(name, "utf"):
@@ -40,6 +44,32 @@ func encodingOf(head []byte, asked string) (string, error) {
 		return "latin-1", nil
 	}
 	return "", option.Errorf("%s %q is not known; take one of %s", option.Ref("encoding"), asked, encodings)
+}
+
+// isWide says whether a text begins with a byte order mark of characters of 2 or 4 bytes, or has none but looks like them: its first
+// characters are none of control, and most of them ASCII. Text of single bytes has no bytes of 0.
+func isWide(head, mark []byte, size int, big bool) bool {
+	if bytes.HasPrefix(head, mark) {
+		return true
+	}
+	n := min(len(head)/size, 128)
+	ascii := 0
+	for i := range n {
+		c := 0
+		for k, b := range head[i*size : (i+1)*size] {
+			if !big {
+				k = size - 1 - k
+			}
+			c |= int(b) << (8 * (size - 1 - k))
+		}
+		switch {
+		case c < ' ' && c != '\t' && c != '\n' && c != '\r' || c > utf8.MaxRune:
+			return false
+		case c < utf8.RuneSelf:
+			ascii++
+		}
+	}
+	return n >= 4 && 2*ascii > n
 }
 
 // asUTF8 is a text as UTF-8.

@@ -47,6 +47,8 @@ func TestEncodings(t *testing.T) {
 		"UTF-16 as asked":      {inUTF16(inFrench, true), "utf-16"},
 		"UTF-16 without marks": {inUTF16(inFrench, false)[2:], "utf-16"},
 		"big without marks":    {inUTF16(inFrench, true)[2:], "utf-16be"},
+		"little, found out":    {inUTF16(inFrench, false)[2:], ""},
+		"big, found out":       {inUTF16(inFrench, true)[2:], "auto"},
 		"Latin-1":              {single(inFrench), "latin-1"},
 		"Windows":              {single(inFrench), "windows-1252"},
 		"Latin-1, compressed":  {gzipped(t, single(inFrench)), "latin-1"},
@@ -81,6 +83,8 @@ func TestNotUTF8(t *testing.T) {
 		"ARFF":            {"@relation r\n@attribute a {x,caf\xe9}\n@attribute y numeric\n@data\nx,1\n", `x:2: "caf\xe9}" is not UTF-8`},
 		"tabs":            {"a\tb\n1\tcaf\xe9\n", `x:2: "caf\xe9" is not UTF-8`},
 		"JSON":            {"{\"a\":\"x\",\"y\":1}\n{\"a\":\"caf\xe9\",\"y\":2}\n", `x:2: "caf\xe9" is not UTF-8`},
+		"UTF-32":          {"\xff\xfe\x00\x00a\x00\x00\x00", "x: the text is UTF-32; convert the file: iconv -f UTF-32LE -t UTF-8"},
+		"UTF-32, no mark": {"\x00\x00\x00a\x00\x00\x00,\x00\x00\x00b\x00\x00\x00\n", "x: the text is UTF-32; convert the file: iconv -f UTF-32BE"},
 		"half a UTF-16":   {string(inUTF16("a,b\n1,2\n", false)) + "x", "x:3: the UTF-16 ends within a character"},
 		"UTF-16, no pair": {"\xff\xfea\x00,\x00\n\x00\x00\xd8a\x00", "x:2: the unit 0xd800 is no character of UTF-16"},
 	} {
