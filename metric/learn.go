@@ -202,7 +202,7 @@ func Learn(ctx context.Context, x matrix.Rows, y []float64, outputs int, weights
 		if round > 0 {
 			l.least = report.Rounds[report.Best].Error
 		}
-		f, told, err := l.fit(ctx, now)
+		f, told, err := l.fit(ctx, now, directionsOf(round))
 		if err != nil {
 			return nil, err
 		}
@@ -327,7 +327,6 @@ type learner struct {
 	mean        []float64
 	room        *machine // the last one
 
-	fits          int     // machines so far, one for each round
 	least         float64 // error of the best metric so far, 0 if any is welcome
 	width, lambda int     // where the search of the next machine begins, in Lengths and lambdas
 }

@@ -13,7 +13,7 @@ import (
 
 // fit trains the machines with a metric, nil being plain distances, and returns the best on held-out rows. If the one of the width to begin
 // with is far worse than that of the best metric so far, no other width is tried.
-func (l *learner) fit(ctx context.Context, by *Metric) (best *function, told Round, err error) {
+func (l *learner) fit(ctx context.Context, by *Metric, directions []int) (best *function, told Round, err error) {
 	var works [2]Work
 	train, held := matrix.Rows{Dense: l.train.x}, matrix.Rows{Dense: l.held.x}
 	if by != nil {
@@ -67,8 +67,7 @@ func (l *learner) fit(ctx context.Context, by *Metric) (best *function, told Rou
 		})
 		return better, err
 	}
-	l.fits++
-	if l.width, err = valley(len(l.opt.Lengths), l.width, directions(l.fits), try); err != nil {
+	if l.width, err = valley(len(l.opt.Lengths), l.width, directions, try); err != nil {
 		return nil, told, err
 	}
 	if best == nil {
@@ -84,16 +83,19 @@ const (
 	worseMetric = 1.05
 )
 
-// directions are those in which the width is searched: both for the first machine, then every other time one in turn, as the best
-// width changes little from one round to the next.
-func directions(fits int) []int {
+// both are the directions in which widths are searched: first to wider ones, and to narrower ones if the first of those is no better.
+var both = []int{1, -1}
+
+// directionsOf are those of a round: both in the first, then every other time one in turn, as the best width changes little from one
+// round to the next.
+func directionsOf(round int) []int {
 	switch {
-	case fits == 1:
-		return []int{1, -1}
-	case fits%4 == 3:
-		return []int{-1}
-	case fits%4 == 1:
-		return []int{1}
+	case round == 0:
+		return both
+	case round%4 == 2:
+		return both[1:]
+	case round%4 == 0:
+		return both[:1]
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package metric
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"runtime"
 	"slices"
@@ -404,5 +405,34 @@ func BenchmarkLearn(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// The first round searches widths in both directions, later ones in turn, and a metric whose machine is far worse than that of the best
+// one has no other width tried.
+func TestWidthsThatAreTried(t *testing.T) {
+	for round, want := range []string{"[1 -1]", "[]", "[-1]", "[]", "[1]", "[]", "[-1]"} {
+		if got := fmt.Sprint(directionsOf(round)); got != want {
+			t.Errorf("round %d: %s, want %s", round, got, want)
+		}
+	}
+	x, y, _ := planted(500, 50)
+	for _, c := range []struct {
+		least float64
+		moved bool
+	}{{0, true}, {1e-3, false}} {
+		l, err := newLearner(matrix.Rows{Dense: x}, y, 1, nil, Options{Kernel: kernel.RBF.Usual(), Width: 0.2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.least = c.least
+		from := l.opt.Lengths[l.width]
+		_, told, err := l.fit(context.Background(), nil, both)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if moved := told.Length != from; moved != c.moved {
+			t.Errorf("beside an error of %g the width goes from %g to %g", c.least, from, told.Length)
+		}
 	}
 }

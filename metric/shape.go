@@ -104,7 +104,7 @@ const (
 // smaller is l with fewer rows and landmarks.
 func (l *learner) smaller() *learner {
 	s := *l
-	s.room, s.fits, s.least, s.landmarks, s.train = nil, 0, 0, nil, part{}
+	s.room, s.least, s.landmarks, s.train = nil, 0, nil, part{}
 	step := max(1, l.train.x.Rows/smallRows)
 	var rows []int
 	for i := 0; i < l.train.x.Rows; i += step {
@@ -132,7 +132,7 @@ func (l *learner) smaller() *learner {
 func (l *learner) shape(ctx context.Context, plain *Metric, best *function, told Round) (_ *Metric, _ *function, _ Round, err error) {
 	now, at := plain, Shape{Power: 1}
 	small := l.smaller()
-	_, smallest, err := small.fit(ctx, plain)
+	_, smallest, err := small.fit(ctx, plain, both)
 	if err != nil {
 		return nil, nil, told, err
 	}
@@ -141,13 +141,13 @@ func (l *learner) shape(ctx context.Context, plain *Metric, best *function, told
 		if m == nil {
 			return false, nil
 		}
-		small.fits, small.width = 0, l.width // widths in both directions
-		if _, guess, err := small.fit(ctx, m); err != nil || guess.Error > worthTrying*smallest.Error {
+		small.width = l.width
+		if _, guess, err := small.fit(ctx, m, both); err != nil || guess.Error > worthTrying*smallest.Error {
 			return false, err
 		}
 		// More landmarks ask for a narrower kernel, if at all.
-		l.fits, l.least, l.width = 2, told.Error, small.width
-		f, round, err := l.fit(ctx, m)
+		l.least, l.width = told.Error, small.width
+		f, round, err := l.fit(ctx, m, both[1:])
 		if err != nil || !(round.Error < worthShape*told.Error) {
 			return false, err
 		}

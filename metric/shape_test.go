@@ -114,7 +114,7 @@ func TestFloorWhereManyColumnsMatterALittle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, told, err := l.fit(context.Background(), start)
+		f, told, err := l.fit(context.Background(), start, both)
 		if err != nil {
 			t.Fatal(err)
 		}
