@@ -11,6 +11,7 @@ import (
 	"mercer/internal/units"
 	"mercer/kernel"
 	"mercer/matrix"
+	"mercer/metric"
 	"mercer/pipeline"
 	"mercer/rfm"
 )
@@ -21,6 +22,7 @@ const (
 	meansMargin     = 0.99
 	meansRows       = 3000
 	meansCentres    = 700
+	meansRounds     = 3
 	mostMeanOutputs = 10
 )
 
@@ -133,8 +135,8 @@ func (f *fit) surveyAgain(src dataset.Source) error {
 	return nil
 }
 
-// heldOut is the mean squared error, of the rows of src that are apart, of a small machine that learns from the others, with
-// the usual scaling.
+// heldOut is the squared error, of the rows of src that are apart and divided by that of their mean, of the better of two small machines
+// whose metrics are learned from the others, with the usual scaling.
 func (f *fit) heldOut(src dataset.Source, sums *dataset.MeanSums) (float64, error) {
 	cfg := f.cfg.pipeline()
 	if f.cfg.Scale == "auto" {
@@ -174,30 +176,22 @@ func (f *fit) heldOut(src dataset.Source, sums *dataset.MeanSums) (float64, erro
 	if err != nil {
 		return 0, err
 	}
-	k := f.info.Outputs
-	machine, _, err := rfm.Fit(f.ctx, x, y, k, weights, rfm.Options{Kinds: rfm.Kinds(f.sum.Dim)[:2], Members: 1, Leaf: meansRows,
-		Centres: meansCentres, Classes: f.classes != nil, Seed: f.cfg.Seed})
-	if err != nil {
-		return 0, f.located(err)
+	all := &matrix.Dense{Rows: x.Rows + held.Rows, Cols: x.Cols, Stride: x.Cols, Data: slices.Concat(x.Contiguous(), held.Contiguous())}
+	opt := metric.Options{Form: "diagonal", Classes: f.classes != nil, Rounds: meansRounds, Rows: meansRows, Landmarks: meansCentres, Seed: f.cfg.Seed}
+	for row := range held.Rows {
+		opt.Held = append(opt.Held, x.Rows+row)
 	}
-	scores := matrix.NewDense(held.Rows, k)
-	if err := machine.Scores(scores, matrix.Rows{Dense: held}); err != nil {
-		return 0, f.located(err)
+	if weights != nil {
+		weights = slices.Concat(weights, heldWeights)
 	}
-	e, total := 0.0, 0.0
-	for i := range held.Rows {
-		w := 1.0
-		if heldWeights != nil {
-			w = heldWeights[i]
+	least := math.Inf(1)
+	for _, k := range rfm.Kinds(f.sum.Dim)[:2] {
+		opt.Kernel = k.Kernel
+		learned, err := metric.Learn(f.ctx, matrix.Rows{Dense: all}, slices.Concat(y, want), f.info.Outputs, weights, opt)
+		if err != nil {
+			return 0, f.located(err)
 		}
-		for t, s := range scores.Row(i) {
-			d := float64(s) - want[i*k+t]
-			e += w * d * d
-		}
-		total += w
+		least = min(least, learned.Report.Rounds[learned.Report.Best].Error)
 	}
-	if total == 0 {
-		return 0, nil
-	}
-	return e / total, nil
+	return least, nil
 }
