@@ -217,6 +217,9 @@ func (s *solving) choose(rate float64) (alpha []float64, err error) {
 	}
 	var kept []float32 // values for the logistic loss
 	first := logisticLandmarks(s.x.Rows, r.Landmarks())
+	if s.opt.Logistic {
+		kept = make([]float32, 0, s.x.Rows*first)
+	}
 	// A leaf that could not be divided may have any number of rows.
 	for i := 0; i < len(s.main); i += valueRows {
 		in := s.part(r, s.main[i:min(i+valueRows, len(s.main))])
@@ -289,33 +292,49 @@ func (s *solving) failed(r *landmarks.Ridge, held some, lambda float64) float64 
 
 // chooseRate chooses λ for each row by held-out rows, from start on; opt.Lambda if that is given.
 func (s *solving) chooseRate(r *landmarks.Ridge, held some, rows int, start float64) (rate float64, err error) {
-	try := func(rate float64) float64 { return s.failed(r, held, rate*float64(rows)) }
 	if s.opt.Lambda > 0 {
-		rate = s.opt.Lambda / float64(s.fitting.x.Rows)
-		return rate, nil
+		return s.opt.Lambda / float64(s.fitting.x.Rows), nil
 	}
-	rate = start
-	least := try(rate)
-	for _, step := range []float64{rateStep, 1 / rateStep} {
+	least := math.Inf(1)
+	err = search(start, rateStep, func(next float64) (bool, error) {
+		if err := s.ctx.Err(); err != nil {
+			return false, err
+		}
+		e := s.failed(r, held, next*float64(rows))
+		better := e < least
+		if better {
+			rate, least = next, e
+		}
+		return better, nil
+	})
+	if err == nil && math.IsInf(least, 1) {
+		err = errSingular
+	}
+	return rate, err
+}
+
+// search tries λ for a row from one on, in steps as long as each is better than all before; in steps the other way if the first was not.
+func search(from, step float64, try func(rate float64) (better bool, err error)) error {
+	if _, err := try(from); err != nil {
+		return err
+	}
+	for _, step := range []float64{step, 1 / step} {
 		moved := false
-		for next := rate * step; next >= leastRate && next <= mostRate; next *= step {
-			if err := s.ctx.Err(); err != nil {
-				return 0, err
+		for next := from * step; next >= leastRate && next <= mostRate; next *= step {
+			better, err := try(next)
+			if err != nil {
+				return err
 			}
-			e := try(next)
-			if !(e < least) {
+			if !better {
 				break
 			}
-			rate, least, moved = next, e, true
+			moved = true
 		}
 		if moved {
-			break
+			return nil
 		}
 	}
-	if math.IsInf(least, 1) {
-		return 0, errSingular
-	}
-	return rate, nil
+	return nil
 }
 
 // manyLandmarks are so many that half of them choose λ.

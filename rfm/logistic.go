@@ -76,27 +76,7 @@ func (s *solving) chooseLogistic(r *landmarks.Ridge, main landmarks.Logistic, he
 		_, err := try(s.opt.Lambda / float64(s.fitting.x.Rows))
 		return err
 	}
-	rate := max(leastRate, squared/rateStep)
-	if _, err := try(rate); err != nil {
-		return err
-	}
-	for _, step := range []float64{1 / rateStep, rateStep} {
-		moved := false
-		for next := rate * step; next >= leastRate && next <= mostRate; next *= step {
-			better, err := try(next)
-			if err != nil {
-				return err
-			}
-			if !better {
-				break
-			}
-			moved = true
-		}
-		if moved {
-			break
-		}
-	}
-	return nil
+	return search(max(leastRate, squared/rateStep), 1/rateStep, try)
 }
 
 // likelier says whether logits of held-out rows have a smaller log loss than scores of the squared error, both after a

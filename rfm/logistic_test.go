@@ -256,6 +256,48 @@ func TestByLogistic(t *testing.T) {
 	}
 }
 
+// Machines on more landmarks take λ of the logistic loss from those on few, and begin with them; λ that is given is taken.
+func TestLogisticOfMoreLandmarks(t *testing.T) {
+	x, y, _ := drawn(400, 2, 6, 1)
+	all := make([]int, x.Rows)
+	for i := range all {
+		all[i] = i
+	}
+	train := func(opt Options) (few, many, alone trained) {
+		opt.Kinds, opt.Classes, opt.Logistic, opt.Held = quick, true, true, true
+		f := &fitting{ctx: context.Background(), x: x, y: y, outputs: 1, opt: opt, report: &Report{}, rows: x.Rows}
+		if err := f.defaults(); err != nil {
+			t.Fatal(err)
+		}
+		f.hold()
+		members, err := f.choose(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made := func(centres int, few bool, before *trained) trained {
+			one, err := f.train(all, members, centres, few, before)
+			if err != nil || len(one.solutions) != 1 || len(one.solutions[0].Alpha()) != centres {
+				t.Fatalf("%d landmarks: %d solutions, %v", centres, len(one.solutions), err)
+			}
+			return one
+		}
+		few = made(40, true, nil)
+		before := few
+		before.rates = []float64{few.rates[0] * 7}
+		return few, made(80, false, &before), made(80, false, nil)
+	}
+	few, many, alone := train(Options{})
+	if many.rates[0] != 7*few.rates[0] {
+		t.Errorf("λ %g, known are %g", many.rates[0], 7*few.rates[0])
+	}
+	if slices.Equal(many.logits, alone.logits) || slices.Equal(few.logits, alone.logits) {
+		t.Error("other machines say the same")
+	}
+	if few, _, _ := train(Options{Lambda: 0.8}); few.rates[0] != 0.8/400 {
+		t.Errorf("λ for a row is %g, of %g for 400", few.rates[0], 0.8)
+	}
+}
+
 // Nothing but the choice of widths and λ comes from rows that are held out: metrics are the same bits if their targets change a little.
 func TestMetricsDoNotKnowHeldOutRows(t *testing.T) {
 	x, y := table(700, 6, 1)

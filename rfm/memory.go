@@ -23,7 +23,8 @@ func LeafRows(opt Options) int {
 }
 
 // Bytes is the memory of Fit for n rows of d dimensions beside the rows, at most: all machines, 12d + 16K for each
-// landmark; the training of one, with landmarks.Bytes or exact.FalkonBytes and the kernel of a few thousand rows; and 64 bytes
+// landmark, and 8K more with the logistic loss; the training of one, with landmarks.Bytes or exact.FalkonBytes and the kernel of a few
+// thousand rows, or for the logistic loss of all, but at most 256 MiB; and 64 bytes
 // a row to divide them.
 func Bytes(n, d, outputs int, opt Options) int64 {
 	leaf, centres, members := sizes(n, opt)
@@ -36,14 +37,15 @@ func Bytes(n, d, outputs int, opt Options) int64 {
 		all += int64(centres)
 	}
 	one := directBytes(centres, d, outputs)
+	landmark := int64(12*d + 16*outputs)
 	if opt.Logistic {
-		all *= 2 // with those by the logistic loss
+		landmark += 8 * int64(outputs) // α by the logistic loss
 		one += 4 * int64(leaf) * int64(logisticLandmarks(leaf, centres))
 	}
 	if centres > mostDirect {
 		one = exact.FalkonBytes(leaf, d, centres, outputs, false)
 	}
-	return all*int64(members)*int64(12*d+16*outputs) + one + 4*int64(leaf)*int64(3*d) + dividing*int64(n)
+	return all*int64(members)*landmark + one + 4*int64(leaf)*int64(3*d) + dividing*int64(n)
 }
 
 // dividing is the number of bytes a row that a tree takes to grow: which rows belong to both sides of the nodes from the root to a
