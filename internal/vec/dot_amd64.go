@@ -101,3 +101,39 @@ func fetch64(x *float64, lines int) {
 		fetch64_avx2(x, lines)
 	}
 }
+
+// subtractRows subtracts from y the rows of x, each times its alpha: y -= Σ alpha[l·stride]·x[l·ldx:].
+func subtractRows(rows int, alpha []float64, stride int, x []float64, ldx int, y []float64) {
+	if rows == 0 || len(y) == 0 {
+		return
+	}
+	_, _ = alpha[(rows-1)*stride], x[(rows-1)*ldx+len(y)-1]
+	if level == generic {
+		subtractRowsPlain(rows, alpha, stride, x, ldx, y)
+		return
+	}
+	for lo := 0; lo < len(y); lo += longestAxpy {
+		n := min(longestAxpy, len(y)-lo)
+		if level == avx512 {
+			subtractRows64_avx512(rows, &alpha[0], 8*stride, &x[lo], 8*ldx, &y[lo], n)
+		} else {
+			subtractRows64_avx2(rows, &alpha[0], 8*stride, &x[lo], 8*ldx, &y[lo], n)
+		}
+	}
+}
+
+// divide divides x by d.
+func divide(x []float64, d float64) {
+	n := len(x) &^ 7
+	switch {
+	case n == 0 || level == generic:
+		n = 0
+	case level == avx512:
+		divide64_avx512(d, &x[0], n)
+	default:
+		divide64_avx2(d, &x[0], n)
+	}
+	for i := range x[n:] {
+		x[n+i] /= d
+	}
+}

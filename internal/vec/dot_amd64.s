@@ -374,6 +374,123 @@ end:
 	VZEROUPPER
 	RET
 
+// func subtractRows64_avx512(rows int, alpha *float64, stride int, x *float64, ldx int, y *float64, n int)
+// Requires: AVX, AVX512F, FMA3
+TEXT ·subtractRows64_avx512(SB), NOSPLIT, $0-56
+	MOVQ rows+0(FP), AX
+	MOVQ alpha+8(FP), CX
+	MOVQ stride+16(FP), DX
+	MOVQ x+24(FP), BX
+	MOVQ ldx+32(FP), SI
+	MOVQ y+40(FP), DI
+	MOVQ n+48(FP), R8
+
+many:
+	CMPQ    R8, $0x00000040
+	JL      few
+	VMOVUPD (DI), Z0
+	VMOVUPD 64(DI), Z1
+	VMOVUPD 128(DI), Z2
+	VMOVUPD 192(DI), Z3
+	VMOVUPD 256(DI), Z4
+	VMOVUPD 320(DI), Z5
+	VMOVUPD 384(DI), Z6
+	VMOVUPD 448(DI), Z7
+	MOVQ    CX, R9
+	MOVQ    BX, R10
+	MOVQ    AX, R11
+
+manyrows:
+	VBROADCASTSD (R9), Z8
+	VFNMADD231PD (R10), Z8, Z0
+	VFNMADD231PD 64(R10), Z8, Z1
+	VFNMADD231PD 128(R10), Z8, Z2
+	VFNMADD231PD 192(R10), Z8, Z3
+	VFNMADD231PD 256(R10), Z8, Z4
+	VFNMADD231PD 320(R10), Z8, Z5
+	VFNMADD231PD 384(R10), Z8, Z6
+	VFNMADD231PD 448(R10), Z8, Z7
+	ADDQ         DX, R9
+	ADDQ         SI, R10
+	DECQ         R11
+	JNZ          manyrows
+	VMOVUPD      Z0, (DI)
+	VMOVUPD      Z1, 64(DI)
+	VMOVUPD      Z2, 128(DI)
+	VMOVUPD      Z3, 192(DI)
+	VMOVUPD      Z4, 256(DI)
+	VMOVUPD      Z5, 320(DI)
+	VMOVUPD      Z6, 384(DI)
+	VMOVUPD      Z7, 448(DI)
+	ADDQ         $0x00000200, BX
+	ADDQ         $0x00000200, DI
+	SUBQ         $0x00000040, R8
+	JMP          many
+
+few:
+	CMPQ    R8, $0x00000008
+	JL      one
+	VMOVUPD (DI), Z0
+	MOVQ    CX, R9
+	MOVQ    BX, R10
+	MOVQ    AX, R11
+
+fewrows:
+	VBROADCASTSD (R9), Z1
+	VFNMADD231PD (R10), Z1, Z0
+	ADDQ         DX, R9
+	ADDQ         SI, R10
+	DECQ         R11
+	JNZ          fewrows
+	VMOVUPD      Z0, (DI)
+	ADDQ         $0x00000040, BX
+	ADDQ         $0x00000040, DI
+	SUBQ         $0x00000008, R8
+	JMP          few
+
+one:
+	CMPQ   R8, $0x00000001
+	JL     end
+	VMOVSD (DI), X0
+	MOVQ   CX, R9
+	MOVQ   BX, R10
+	MOVQ   AX, R11
+
+onerows:
+	VMOVSD       (R9), X1
+	VFNMADD231SD (R10), X1, X0
+	ADDQ         DX, R9
+	ADDQ         SI, R10
+	DECQ         R11
+	JNZ          onerows
+	VMOVSD       X0, (DI)
+	ADDQ         $0x00000008, BX
+	ADDQ         $0x00000008, DI
+	SUBQ         $0x00000001, R8
+	JMP          one
+
+end:
+	VZEROUPPER
+	RET
+
+// func divide64_avx512(d float64, x *float64, n int)
+// Requires: AVX, AVX512F, SSE2
+TEXT ·divide64_avx512(SB), NOSPLIT, $0-24
+	MOVQ         x+8(FP), AX
+	MOVQ         n+16(FP), CX
+	MOVSD        d+0(FP), X0
+	VBROADCASTSD X0, Z0
+
+loop:
+	VMOVUPD (AX), Z1
+	VDIVPD  Z0, Z1, Z1
+	VMOVUPD Z1, (AX)
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000008, CX
+	JNZ     loop
+	VZEROUPPER
+	RET
+
 // func dot32_avx2(x *float32, y *float32, n int) float32
 // Requires: AVX, FMA3, SSE
 TEXT ·dot32_avx2(SB), NOSPLIT, $0-28
@@ -855,5 +972,125 @@ fewloop:
 	JGE         fewloop
 
 end:
+	VZEROUPPER
+	RET
+
+// func subtractRows64_avx2(rows int, alpha *float64, stride int, x *float64, ldx int, y *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·subtractRows64_avx2(SB), NOSPLIT, $0-56
+	MOVQ rows+0(FP), AX
+	MOVQ alpha+8(FP), CX
+	MOVQ stride+16(FP), DX
+	MOVQ x+24(FP), BX
+	MOVQ ldx+32(FP), SI
+	MOVQ y+40(FP), DI
+	MOVQ n+48(FP), R8
+
+many:
+	CMPQ    R8, $0x00000020
+	JL      few
+	VMOVUPD (DI), Y0
+	VMOVUPD 32(DI), Y1
+	VMOVUPD 64(DI), Y2
+	VMOVUPD 96(DI), Y3
+	VMOVUPD 128(DI), Y4
+	VMOVUPD 160(DI), Y5
+	VMOVUPD 192(DI), Y6
+	VMOVUPD 224(DI), Y7
+	MOVQ    CX, R9
+	MOVQ    BX, R10
+	MOVQ    AX, R11
+
+manyrows:
+	VBROADCASTSD (R9), Y8
+	VFNMADD231PD (R10), Y8, Y0
+	VFNMADD231PD 32(R10), Y8, Y1
+	VFNMADD231PD 64(R10), Y8, Y2
+	VFNMADD231PD 96(R10), Y8, Y3
+	VFNMADD231PD 128(R10), Y8, Y4
+	VFNMADD231PD 160(R10), Y8, Y5
+	VFNMADD231PD 192(R10), Y8, Y6
+	VFNMADD231PD 224(R10), Y8, Y7
+	ADDQ         DX, R9
+	ADDQ         SI, R10
+	DECQ         R11
+	JNZ          manyrows
+	VMOVUPD      Y0, (DI)
+	VMOVUPD      Y1, 32(DI)
+	VMOVUPD      Y2, 64(DI)
+	VMOVUPD      Y3, 96(DI)
+	VMOVUPD      Y4, 128(DI)
+	VMOVUPD      Y5, 160(DI)
+	VMOVUPD      Y6, 192(DI)
+	VMOVUPD      Y7, 224(DI)
+	ADDQ         $0x00000100, BX
+	ADDQ         $0x00000100, DI
+	SUBQ         $0x00000020, R8
+	JMP          many
+
+few:
+	CMPQ    R8, $0x00000004
+	JL      one
+	VMOVUPD (DI), Y0
+	MOVQ    CX, R9
+	MOVQ    BX, R10
+	MOVQ    AX, R11
+
+fewrows:
+	VBROADCASTSD (R9), Y1
+	VFNMADD231PD (R10), Y1, Y0
+	ADDQ         DX, R9
+	ADDQ         SI, R10
+	DECQ         R11
+	JNZ          fewrows
+	VMOVUPD      Y0, (DI)
+	ADDQ         $0x00000020, BX
+	ADDQ         $0x00000020, DI
+	SUBQ         $0x00000004, R8
+	JMP          few
+
+one:
+	CMPQ   R8, $0x00000001
+	JL     end
+	VMOVSD (DI), X0
+	MOVQ   CX, R9
+	MOVQ   BX, R10
+	MOVQ   AX, R11
+
+onerows:
+	VMOVSD       (R9), X1
+	VFNMADD231SD (R10), X1, X0
+	ADDQ         DX, R9
+	ADDQ         SI, R10
+	DECQ         R11
+	JNZ          onerows
+	VMOVSD       X0, (DI)
+	ADDQ         $0x00000008, BX
+	ADDQ         $0x00000008, DI
+	SUBQ         $0x00000001, R8
+	JMP          one
+
+end:
+	VZEROUPPER
+	RET
+
+// func divide64_avx2(d float64, x *float64, n int)
+// Requires: AVX, AVX2, SSE2
+TEXT ·divide64_avx2(SB), NOSPLIT, $0-24
+	MOVQ         x+8(FP), AX
+	MOVQ         n+16(FP), CX
+	MOVSD        d+0(FP), X0
+	VBROADCASTSD X0, Y0
+
+loop:
+	VMOVUPD (AX), Y1
+	VDIVPD  Y0, Y1, Y1
+	VMOVUPD Y1, (AX)
+	VMOVUPD 32(AX), Y1
+	VDIVPD  Y0, Y1, Y1
+	VMOVUPD Y1, 32(AX)
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000008, CX
+	JNZ     loop
 	VZEROUPPER
 	RET

@@ -44,6 +44,16 @@ func dotMixed64_avx512(x *float32, y *float64, n int) float64
 //go:noescape
 func axpyWide64_avx512(alpha float64, x *float32, y *float64, n int)
 
+// subtractRows64_avx512 subtracts from y the rows of x, ldx bytes apart, each times its alpha, stride bytes apart.
+//
+//go:noescape
+func subtractRows64_avx512(rows int, alpha *float64, stride int, x *float64, ldx int, y *float64, n int)
+
+// divide64_avx512 divides x by d for n a multiple of 8.
+//
+//go:noescape
+func divide64_avx512(d float64, x *float64, n int)
+
 // dot32_avx2 is x·y for n a multiple of 64 bytes of x.
 //
 //go:noescape
@@ -83,3 +93,13 @@ func dotMixed64_avx2(x *float32, y *float64, n int) float64
 //
 //go:noescape
 func axpyWide64_avx2(alpha float64, x *float32, y *float64, n int)
+
+// subtractRows64_avx2 subtracts from y the rows of x, ldx bytes apart, each times its alpha, stride bytes apart.
+//
+//go:noescape
+func subtractRows64_avx2(rows int, alpha *float64, stride int, x *float64, ldx int, y *float64, n int)
+
+// divide64_avx2 divides x by d for n a multiple of 8.
+//
+//go:noescape
+func divide64_avx2(d float64, x *float64, n int)

@@ -38,19 +38,14 @@ func Cholesky(n int, a []float64, lda int) bool {
 func choleskySmall(n int, a []float64, lda int) bool {
 	for i := range n {
 		row := a[i*lda+i : i*lda+n]
-		for l := range i {
-			above := a[l*lda+i : l*lda+n]
-			Axpy64(-above[0], above, row)
-		}
+		subtractRows(i, a[i:], lda, a[i:], lda, row)
 		d := row[0]
 		if !(d > 0) || math.IsInf(d, 0) {
 			return false
 		}
 		d = math.Sqrt(d)
 		row[0] = d
-		for j := range row[1:] {
-			row[1+j] /= d
-		}
+		divide(row[1:], d)
 	}
 	return true
 }
@@ -60,9 +55,7 @@ func solveUpperT(n int, u []float64, ldu, k int, b []float64, ldb int) {
 	if n <= smallTriangle {
 		for i := range n {
 			x := b[i*ldb : i*ldb+k]
-			for l := range i {
-				Axpy64(-u[l*ldu+i], b[l*ldb:l*ldb+k], x)
-			}
+			subtractRows(i, u[i:], ldu, b, ldb, x)
 			divide(x, u[i*ldu+i])
 		}
 		return
@@ -78,8 +71,8 @@ func solveUpper(n int, u []float64, ldu, k int, b []float64, ldb int) {
 	if n <= smallTriangle {
 		for i := n - 1; i >= 0; i-- {
 			x := b[i*ldb : i*ldb+k]
-			for l := i + 1; l < n; l++ {
-				Axpy64(-u[i*ldu+l], b[l*ldb:l*ldb+k], x)
+			if i+1 < n {
+				subtractRows(n-i-1, u[i*ldu+i+1:], 1, b[(i+1)*ldb:], ldb, x)
 			}
 			divide(x, u[i*ldu+i])
 		}
@@ -91,9 +84,10 @@ func solveUpper(n int, u []float64, ldu, k int, b []float64, ldb int) {
 	solveUpper(h, u, ldu, k, b, ldb)
 }
 
-func divide(x []float64, d float64) {
-	for i := range x {
-		x[i] /= d
+// subtractRowsPlain is subtractRows row by row.
+func subtractRowsPlain(rows int, alpha []float64, stride int, x []float64, ldx int, y []float64) {
+	for l := range rows {
+		Axpy64(-alpha[l*stride], x[l*ldx:l*ldx+len(y)], y)
 	}
 }
 
@@ -154,8 +148,46 @@ func QuadraticForms(q []float64, n int, a []float64, lda, k int, w []float64, ld
 	}
 }
 
+// fewColumns is the number of columns of B up to which the solves read U once, row by row, for all of them.
+const fewColumns = 8
+
 // SolveCholesky overwrites B, n×k, with the solution X of UᵀU·X = B for the factor U of Cholesky.
 func SolveCholesky(n int, u []float64, ldu, k int, b []float64, ldb int) {
+	if k <= fewColumns {
+		solveNarrow(n, u, ldu, k, b, ldb)
+		return
+	}
 	solveUpperT(n, u, ldu, k, b, ldb)
 	solveUpper(n, u, ldu, k, b, ldb)
+}
+
+// solveNarrow is SolveCholesky for a few columns, which are laid out as rows. U is read twice, in order.
+func solveNarrow(n int, u []float64, ldu, k int, b []float64, ldb int) {
+	columns := micro64.buffers.Get(n * k)
+	for i := range n {
+		for t, v := range b[i*ldb : i*ldb+k] {
+			columns[t*n+i] = v
+		}
+	}
+	for i := range n {
+		row := u[i*ldu+i : i*ldu+n]
+		for t := range k {
+			x := columns[t*n+i : (t+1)*n]
+			x[0] /= row[0]
+			Axpy64(-x[0], row[1:], x[1:])
+		}
+	}
+	for i := n - 1; i >= 0; i-- {
+		row := u[i*ldu+i : i*ldu+n]
+		for t := range k {
+			x := columns[t*n+i : (t+1)*n]
+			x[0] = (x[0] - Dot64(row[1:], x[1:])) / row[0]
+		}
+	}
+	for i := range n {
+		for t := range k {
+			b[i*ldb+t] = columns[t*n+i]
+		}
+	}
+	micro64.keep(columns)
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
+	"strconv"
 	"testing"
 
 	"gonum.org/v1/gonum/blas"
@@ -164,4 +166,50 @@ func BenchmarkCholesky(b *testing.B) {
 		Cholesky(n, work, n)
 	}
 	b.ReportMetric(float64(n)*n*n/3*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+}
+
+// The kernels of the small systems round as sums and quotients of one element after the other do.
+func TestRowsAreSubtractedOneByOne(t *testing.T) {
+	everyLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(12, 1))
+		for _, n := range lengths() {
+			for _, rows := range []int{0, 1, 2, 31} {
+				x, alpha := numbers[float64](r, rows*(n+3)+n), numbers[float64](r, 5*rows+1)
+				y := numbers[float64](r, n+1)
+				want := append([]float64(nil), y...)
+				for l := range rows {
+					Axpy64(-alpha[5*l], x[l*(n+3):][:n], want[:n])
+				}
+				subtractRows(rows, alpha, 5, x, n+3, y[:n])
+				if !slices.Equal(y, want) {
+					t.Fatalf("%d rows of %d: %v, want %v", rows, n, y, want)
+				}
+				for i := range n {
+					want[i] /= 0.7
+				}
+				divide(y[:n], 0.7)
+				if !slices.Equal(y, want) {
+					t.Fatalf("%d elements divided: %v, want %v", n, y, want)
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkSolveCholesky(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	const n = 1000
+	u := positive(r, n)
+	Cholesky(n, u, n)
+	for _, k := range []int{1, 9} {
+		x := numbers[float64](r, n*k)
+		b.Run(strconv.Itoa(k), func(b *testing.B) {
+			for b.Loop() {
+				SolveCholesky(n, u, n, k, x, k)
+				for i := range x {
+					x[i] = float64(i%7) - 3
+				}
+			}
+		})
+	}
 }

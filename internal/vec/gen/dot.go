@@ -146,6 +146,8 @@ func dot() {
 			multiplier{s, "func(x, y *float32, n int) T", "dotWide", "is x·y, summed in float64, for n a multiple of 8.", 4, 4, widen}.write()
 			multiplier{s, "func(x *float32, y *T, n int) T", "dotMixed", "is x·y for n a multiple of 8.", 4, 8, widen}.write()
 			axpy(s, "axpyWide", 4, widen, "func(alpha T, x *float32, y *T, n int)")
+			subtractRows(s)
+			divideAll(s)
 		}
 	})
 }
@@ -159,5 +161,84 @@ func fetch(s isa) {
 	ADDQ(operand.U8(64), x)
 	DECQ(lines)
 	JNZ(operand.LabelRef("loop"))
+	RET()
+}
+
+// subtractRows subtracts from y, of n elements, multiples of rows: for each element one chain of fused multiply-adds in
+// the order of the rows, in a register.
+func subtractRows(s isa) {
+	s.define("subtractRows", "func(rows int, alpha *T, stride int, x *T, ldx int, y *T, n int)",
+		"subtracts from y the rows of x, ldx bytes apart, each times its alpha, stride bytes apart.")
+	rows, alpha, stride := Load(Param("rows"), GP64()), Load(Param("alpha"), GP64()), Load(Param("stride"), GP64())
+	x, ldx := Load(Param("x"), GP64()), Load(Param("ldx"), GP64())
+	y, n := Load(Param("y"), GP64()), Load(Param("n"), GP64())
+	a, from, left := GP64(), GP64(), GP64()
+	// block does some elements, as many as load, fnma and store are for in all, and goes on until fewer are left.
+	block := func(label string, elements int, begin, row, end func(), next string) {
+		Label(label)
+		CMPQ(n, operand.U32(elements))
+		JL(operand.LabelRef(next))
+		begin()
+		MOVQ(alpha, a)
+		MOVQ(x, from)
+		MOVQ(rows, left)
+		Label(label + "rows")
+		row()
+		ADDQ(stride, a)
+		ADDQ(ldx, from)
+		DECQ(left)
+		JNZ(operand.LabelRef(label + "rows"))
+		end()
+		ADDQ(operand.U32(elements*s.float), x)
+		ADDQ(operand.U32(elements*s.float), y)
+		SUBQ(operand.U32(elements), n)
+		JMP(operand.LabelRef(label))
+	}
+	vectors := func(label string, count int, next string) {
+		sum, factor := s.vectors(count), s.vector()
+		block(label, count*s.lanes(), func() {
+			for i, v := range sum {
+				s.load(s.at(y, i), v)
+			}
+		}, func() {
+			s.broadcast(operand.Mem{Base: a}, factor)
+			for i, v := range sum {
+				s.fnma231(s.at(from, i), factor, v)
+			}
+		}, func() {
+			for i, v := range sum {
+				s.store(v, s.at(y, i))
+			}
+		}, next)
+	}
+	vectors("many", 8, "few")
+	vectors("few", 1, "one")
+	sum, factor := XMM(), XMM()
+	block("one", 1, func() { VMOVSD(operand.Mem{Base: y}, sum) }, func() {
+		VMOVSD(operand.Mem{Base: a}, factor)
+		VFNMADD231SD(operand.Mem{Base: from}, factor, sum)
+	}, func() { VMOVSD(sum, operand.Mem{Base: y}) }, "end")
+	Label("end")
+	VZEROUPPER()
+	RET()
+}
+
+// divideAll divides x, of n elements, a multiple of 64 bytes, by d.
+func divideAll(s isa) {
+	s.define("divide", "func(d T, x *T, n int)", "divides x by d for n a multiple of 8.")
+	x, n := Load(Param("x"), GP64()), Load(Param("n"), GP64())
+	d := s.vector()
+	s.broadcast(Load(Param("d"), XMM()), d)
+	v := s.vector()
+	Label("loop")
+	for i := range 64 / s.bytes {
+		s.load(s.at(x, i), v)
+		s.div(d, v, v)
+		s.store(v, s.at(x, i))
+	}
+	ADDQ(operand.U32(64), x)
+	SUBQ(operand.U32(8), n)
+	JNZ(operand.LabelRef("loop"))
+	VZEROUPPER()
 	RET()
 }
