@@ -45,7 +45,7 @@ type Options struct {
 	Width  float64
 	Lambda float64
 
-	// Rounds bounds how often the metric is learned again from a machine with the last one; 0 means 5.
+	// Rounds bounds how often the metric is learned again from a machine with the last one; 0 means 5, and -1 not at all.
 	// It stops after two rounds in a row that do not lower the held-out error by a hundredth, and takes up to three times
 	// as many rounds while each lowers it by a tenth.
 	Rounds int
@@ -278,7 +278,7 @@ func (opt Options) withDefaults(d int) (Options, error) {
 	switch {
 	case !slices.Contains(Forms, opt.Form):
 		return opt, fmt.Errorf("metric %q is not known; known are diagonal, full and low-rank", opt.Form)
-	case opt.Rounds < 0 || opt.Rows < 10 || opt.Landmarks < 1 || opt.Rank < 0:
+	case opt.Rounds < -1 || opt.Rows < 10 || opt.Landmarks < 1 || opt.Rank < 0:
 		return opt, fmt.Errorf("a metric by %d rounds of %d rows and %d landmarks, of rank %d: "+
 			"it takes 10 rows or more, and positive numbers", opt.Rounds, opt.Rows, opt.Landmarks, opt.Rank)
 	case kind == nil:

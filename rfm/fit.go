@@ -77,8 +77,9 @@ const (
 	usualCentres = 1500
 	usualMembers = 2
 
-	// How metrics are learned: of all rows, and again in each leaf.
-	chooseRows, chooseLandmarks, chooseRounds = 5000, 800, 4
+	// How metrics are learned: of all kinds by few rows and landmarks, of those that did best of all rows, and again in each leaf.
+	raceRows, raceLandmarks, raceRounds       = 3000, 500, 4
+	chooseRows, chooseLandmarks, chooseRounds = 5000, 800, 3
 	leafRows, leafLandmarks, leafRounds       = 4000, 600, 1
 
 	// With more than manyRows, leaves have one machine each, and their metrics come from fewer rows and landmarks.
@@ -87,6 +88,9 @@ const (
 
 	// Shapes of metrics are judged by larger machines, as a few landmarks make sharp metrics look better than they are.
 	shapeLandmarks = 1200
+
+	// A kind whose error is farFrom times the smallest has no share in the end.
+	farFrom = 1.15
 
 	// Metrics are learned again in a leaf if to do so at its parent multiplied the squared error by less than this.
 	settledGain = 0.99
@@ -240,7 +244,7 @@ func (f *fitting) sample(rows []int, k int) []int {
 
 // learn learns the metric of a kind from rows, starting with that of the parent, nil if there is none.
 func (f *fitting) learn(rows []int, k Kind, parent *member, direction bool) (*metric.Learned, error) {
-	opt := metric.Options{Rows: chooseRows, Landmarks: chooseLandmarks, Rounds: chooseRounds}
+	opt := metric.Options{Rows: raceRows, Landmarks: raceLandmarks, Rounds: raceRounds}
 	if parent != nil {
 		last := parent.round()
 		opt = metric.Options{Start: parent.metric, Shape: parent.shape, Width: last.Length, Lambda: last.Lambda,
@@ -268,7 +272,7 @@ func (f *fitting) choose(rows []int) ([]member, error) {
 	some := f.sample(rows, sampleRows)
 	var all []member
 	for _, k := range f.opt.Kinds {
-		learned, err := f.learn(some, k, nil, true)
+		learned, err := f.learn(some, k, nil, false)
 		if err != nil {
 			return nil, err
 		}
@@ -277,6 +281,11 @@ func (f *fitting) choose(rows []int) ([]member, error) {
 	if err := f.exchange(some, all); err != nil {
 		return nil, err
 	}
+	all, err := f.refine(some, all)
+	if err != nil {
+		return nil, err
+	}
+	dropped := len(f.report.Candidates)
 	blend := f.judge(some, all)
 	if err := f.shape(some, all, blend(all)); err != nil {
 		return nil, err
@@ -287,6 +296,7 @@ func (f *fitting) choose(rows []int) ([]member, error) {
 	}
 	var chosen []member
 	for _, i := range f.report.order() { // the first divides the rows
+		i -= dropped
 		all[i].weight = shares[i]
 		chosen = append(chosen, all[i])
 	}
@@ -333,8 +343,8 @@ func (f *fitting) exchange(rows []int, all []member) error {
 	for i := range all {
 		if m := &all[i]; best >= 0 && i != best && m.Form == "diagonal" && all[best].metric != nil {
 			opt := metric.Options{Start: all[best].metric, Width: m.round().Length, Lambda: m.round().Lambda, Rounds: 1,
-				Rows: chooseRows, Landmarks: chooseLandmarks}
-			learned, err := f.metric(rows, m.Kind, opt, true)
+				Rows: raceRows, Landmarks: raceLandmarks}
+			learned, err := f.metric(rows, m.Kind, opt, false)
 			if err != nil {
 				return err
 			}
@@ -346,6 +356,28 @@ func (f *fitting) exchange(rows []int, all []member) error {
 	return nil
 }
 
+// refine learns the metrics of the kinds whose errors are not far from the smallest again, from more rows and landmarks.
+func (f *fitting) refine(rows []int, all []member) (kept []member, err error) {
+	least := math.Inf(1)
+	for _, m := range all {
+		least = min(least, m.round().Error)
+	}
+	for _, m := range all {
+		if m.round().Error > farFrom*least {
+			f.report.Candidates = append(f.report.Candidates, Candidate{Kind: m.Kind, Learned: m.learned.Report})
+			continue
+		}
+		opt := metric.Options{Start: m.metric, Width: m.round().Length, Lambda: m.round().Lambda, Rounds: chooseRounds,
+			Rows: chooseRows, Landmarks: chooseLandmarks}
+		if m.learned, err = f.metric(rows, m.Kind, opt, f.rows > f.opt.Leaf); err != nil {
+			return nil, err
+		}
+		m.metric = m.learned.Metric
+		kept = append(kept, m)
+	}
+	return kept, nil
+}
+
 // shape looks for better shapes of the metrics of the kinds that have a share.
 func (f *fitting) shape(rows []int, all []member, shares []float64) error {
 	for i := range all {
@@ -353,9 +385,9 @@ func (f *fitting) shape(rows []int, all []member, shares []float64) error {
 		if m.metric == nil || shares[i] == 0 {
 			continue
 		}
-		opt := metric.Options{Start: m.metric, Shapes: true, Width: m.round().Length, Lambda: m.round().Lambda, Rounds: 1,
+		opt := metric.Options{Start: m.metric, Shapes: true, Width: m.round().Length, Lambda: m.round().Lambda, Rounds: -1,
 			Rows: chooseRows, Landmarks: shapeLandmarks}
-		learned, err := f.metric(rows, m.Kind, opt, true)
+		learned, err := f.metric(rows, m.Kind, opt, f.rows > f.opt.Leaf)
 		if err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 // doubling them must make of the squared error.
 const (
 	fewLeaf  = 750
-	fewWhole = 1000
+	fewWhole = 1024
 	moreGain = 0.99
 )
 
@@ -48,13 +48,10 @@ func (f *fitting) more() error {
 	return nil
 }
 
-// trainWhole trains machines for all rows on some of them, with as many landmarks as held-out rows ask for beside the leaves.
+// trainWhole trains machines for all rows on some of them, with as many landmarks as held-out rows ask for beside the leaves:
+// twice as many while these lessen the error.
 func (f *fitting) trainWhole(rows []int, members []member) (trained, error) {
-	one, err := f.train(rows, members, f.fewWhole, f.fewWhole < f.wholeCentres, nil)
-	if err != nil || one.half == nil {
-		return one, err
-	}
-	joined := func(scores []float64) float64 {
+	joined := func(one trained, scores []float64) float64 {
 		held, ofTree, ofAll := f.heldBy(one, scores, (*trained).bySquares)
 		share := f.share(held, ofTree, ofAll)
 		for i, v := range ofAll {
@@ -62,10 +59,15 @@ func (f *fitting) trainWhole(rows []int, members []member) (trained, error) {
 		}
 		return f.squares(held, ofTree)
 	}
-	if joined(one.scores) > moreGain*joined(one.half) {
-		return one, nil
+	var before *trained
+	for centres := f.fewWhole; ; centres *= 2 {
+		centres = min(centres, f.wholeCentres)
+		one, err := f.train(rows, members, centres, centres < f.wholeCentres, before)
+		if err != nil || one.half == nil || joined(one, one.scores) > moreGain*joined(one, one.half) {
+			return one, err
+		}
+		before = &one
 	}
-	return f.train(rows, members, f.wholeCentres, false, &one)
 }
 
 // squares is the squared error of scores of rows.

@@ -21,7 +21,7 @@ import (
 const (
 	meansMargin     = 0.99
 	meansRows       = 3000
-	meansCentres    = 700
+	meansCentres    = 350
 	meansRounds     = 3
 	mostMeanOutputs = 10
 )
@@ -177,7 +177,7 @@ func (f *fit) heldOut(src dataset.Source, sums *dataset.MeanSums) (float64, erro
 		return 0, err
 	}
 	all := &matrix.Dense{Rows: x.Rows + held.Rows, Cols: x.Cols, Stride: x.Cols, Data: slices.Concat(x.Contiguous(), held.Contiguous())}
-	opt := metric.Options{Form: "diagonal", Classes: f.classes != nil, Rounds: meansRounds, Rows: meansRows, Landmarks: meansCentres, Seed: f.cfg.Seed}
+	opt := metric.Options{Form: "diagonal", Classes: f.classes != nil, Rounds: meansRounds, Rows: meansRows * 2 / 3, Landmarks: meansCentres, Seed: f.cfg.Seed}
 	for row := range held.Rows {
 		opt.Held = append(opt.Held, x.Rows+row)
 	}

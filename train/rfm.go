@@ -130,7 +130,7 @@ func (f *fit) learnScale() error {
 				continue
 			}
 			learned, err := metric.Learn(f.ctx, scaled, y, f.info.Outputs, weights, metric.Options{Kernel: k.Kernel, Form: k.Form,
-				Classes: f.classes != nil, Rounds: 2, Rows: scaleRows, Landmarks: scaleCentres, Seed: f.cfg.Seed})
+				Classes: f.classes != nil, Rounds: 2, Rows: scaleRows / 2, Landmarks: scaleCentres, Seed: f.cfg.Seed})
 			if err != nil {
 				return f.located(err)
 			}
@@ -167,7 +167,7 @@ func (f *fit) sampleRows(p *pipeline.Config) int {
 // scaleGain times as large: less is chance where next to nothing is learned.
 const (
 	scaleRows    = 4000
-	scaleCentres = 500
+	scaleCentres = 300
 	longTail     = 10
 	tailMargin   = 1.3
 	scaleGain    = 0.995
