@@ -247,7 +247,7 @@ func Measure(ctx context.Context, rows Rows, candidates []Candidate, opt Options
 // curve measures a candidate at all its D.
 func (m *meter) curve(ctx context.Context, c Candidate, progress func(what string, runs int)) (*Curve, error) {
 	name := c.Name()
-	t, err := m.target(c.Config)
+	t, err := m.target(ctx, c.Config)
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func TestMapsOfDistancesAreMeasuredByThem(t *testing.T) {
 func TestCentredTarget(t *testing.T) {
 	x := normal(30, 3, 1)
 	cfg := feature.Config{Map: feature.KGRP, Kernel: rbf}
-	target, err := newTarget(cfg, x, 0)
+	target, err := newTarget(t.Context(), cfg, x, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

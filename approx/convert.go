@@ -165,7 +165,7 @@ func (m *converter) measure(ctx context.Context, cfg feature.Config) (c Converte
 			return c, err
 		}
 		cfg.Seed = random.Hash(m.opt.Seed+uint64(s), "approx", uint64(asked(cfg)))
-		if err := m.run(cfg, &runs[s], [...]*float64{&c.Own.Impossible, &c.ByMap.Impossible, &c.ByRows.Impossible}); err != nil {
+		if err := m.run(ctx, cfg, &runs[s], [...]*float64{&c.Own.Impossible, &c.ByMap.Impossible, &c.ByRows.Impossible}); err != nil {
 			return c, err
 		}
 	}
@@ -181,13 +181,13 @@ func (m *converter) measure(ctx context.Context, cfg feature.Config) (c Converte
 }
 
 // run draws the map of a configuration, and adds the share of estimates that no rows have to impossible.
-func (m *converter) run(cfg feature.Config, runs *[3]run, impossible [3]*float64) error {
+func (m *converter) run(ctx context.Context, cfg feature.Config, runs *[3]run, impossible [3]*float64) error {
 	cfg.MaxBytes = m.opt.MaxBytes
 	x, sample := m.rows.Judge, m.rows.Fit
 	if !feature.NeedsSample(cfg) {
 		sample = x
 	}
-	z, err := feature.Fit(cfg, sample)
+	z, err := feature.Fit(ctx, cfg, sample)
 	if err != nil {
 		return err
 	}

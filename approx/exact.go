@@ -1,6 +1,7 @@
 package approx
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -145,7 +146,7 @@ type target struct {
 // spectralRows is how many of the rows the spectral closeness is measured on.
 const spectralRows = 500
 
-func newTarget(cfg feature.Config, x matrix.Rows, lambda float64) (*target, error) {
+func newTarget(ctx context.Context, cfg feature.Config, x matrix.Rows, lambda float64) (*target, error) {
 	n := x.Len()
 	gram, err := gramOf(cfg, x)
 	if err != nil {
@@ -180,7 +181,7 @@ func newTarget(cfg feature.Config, x matrix.Rows, lambda float64) (*target, erro
 		lambda = trace / 1000
 	}
 	if trace > 0 && lambda > 0 {
-		t.spectral, err = NewSpectral(t.block, part, lambda)
+		t.spectral, err = NewSpectral(ctx, t.block, part, lambda)
 	}
 	return t, err
 }
@@ -246,9 +247,9 @@ func newMeter(rows Rows, opt Options) *meter {
 	return &meter{rows, opt, map[targetKey]*target{}}
 }
 
-func (m *meter) target(cfg feature.Config) (*target, error) {
+func (m *meter) target(ctx context.Context, cfg feature.Config) (*target, error) {
 	if cfg.Steps != nil {
-		return newTarget(cfg, m.rows.Judge, m.opt.Lambda)
+		return newTarget(ctx, cfg, m.rows.Judge, m.opt.Lambda)
 	}
 	if err := cfg.Kernel.Validate(); err != nil {
 		return nil, err
@@ -257,7 +258,7 @@ func (m *meter) target(cfg feature.Config) (*target, error) {
 	if t := m.targets[k]; t != nil {
 		return t, nil
 	}
-	t, err := newTarget(cfg, m.rows.Judge, m.opt.Lambda)
+	t, err := newTarget(ctx, cfg, m.rows.Judge, m.opt.Lambda)
 	if err == nil {
 		m.targets[k] = t
 	}

@@ -35,7 +35,7 @@ func (m *meter) point(ctx context.Context, t *target, cfg feature.Config, progre
 		progress(s)
 		cfg := cfg
 		cfg.Seed = random.Hash(m.opt.Seed+uint64(s), "approx", uint64(asked(cfg)))
-		r, estimates, err := m.run(t, cfg)
+		r, estimates, err := m.run(ctx, t, cfg)
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +64,7 @@ func asked(cfg feature.Config) int {
 }
 
 // run draws a map and measures it.
-func (m *meter) run(t *target, cfg feature.Config) (*run, []float64, error) {
+func (m *meter) run(ctx context.Context, t *target, cfg feature.Config) (*run, []float64, error) {
 	cfg.MaxBytes = m.opt.MaxBytes
 	x := m.rows.Judge
 	sample := m.rows.Fit
@@ -73,7 +73,7 @@ func (m *meter) run(t *target, cfg feature.Config) (*run, []float64, error) {
 	} else if sample.Dense == nil && sample.CSR == nil {
 		return nil, nil, fmt.Errorf("approx: map %s is fitted to rows, and there are none to fit it to", nameOf(cfg))
 	}
-	z, err := feature.Fit(cfg, sample)
+	z, err := feature.Fit(ctx, cfg, sample)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -104,7 +104,7 @@ func (m *meter) run(t *target, cfg feature.Config) (*run, []float64, error) {
 		r.frobenius = &f
 	}
 	if t.spectral != nil {
-		d1, d2, dim, err := t.spectral.Compare(block(t.n, t.block, ours))
+		d1, d2, dim, err := t.spectral.Compare(ctx, block(t.n, t.block, ours))
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", nameOf(cfg), err)
 		}

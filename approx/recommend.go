@@ -150,7 +150,7 @@ func (m *meter) second(ctx context.Context, c Curve, goal Goal) (curve Curve, ad
 	if e := first.error(goal); len(c.Points) > 1 || Sizes(c.Config) == "" || e == nil || e.Mean == 0 {
 		return c, 0, nil
 	}
-	t, err := m.target(c.Config)
+	t, err := m.target(ctx, c.Config)
 	if err != nil {
 		return c, 0, err
 	}
@@ -193,7 +193,7 @@ func cheapestFirst(offers []Offer) {
 
 // try measures an offer and corrects it. ok is false if it cannot be kept.
 func (m *meter) try(ctx context.Context, o *Offer, goal Goal) (ok bool, err error) {
-	t, err := m.target(o.curve.Config)
+	t, err := m.target(ctx, o.curve.Config)
 	if err != nil {
 		return false, err
 	}

@@ -1,6 +1,8 @@
 package approx
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"math"
 
@@ -29,14 +31,14 @@ type Spectral struct {
 
 // NewSpectral prepares the comparison with K, for λ > 0. It fails if K is not a Gram matrix: not
 // finite, or not positive definite with λ.
-func NewSpectral(n int, k []float64, lambda float64) (*Spectral, error) {
+func NewSpectral(ctx context.Context, n int, k []float64, lambda float64) (*Spectral, error) {
 	s := &Spectral{n: n, lambda: lambda, k: k, u: shifted(n, k, lambda)}
-	if !(lambda > 0) || !vec.Cholesky(n, s.u, n) {
-		return nil, errors.New("approx: the Gram matrix and λ are not positive definite")
+	if !(lambda > 0) || !vec.Cholesky(ctx, n, s.u, n) {
+		return nil, cmp.Or(ctx.Err(), errors.New("approx: the Gram matrix and λ are not positive definite"))
 	}
 	values := make([]float64, n)
-	if !vec.EigenSym(n, append([]float64(nil), k...), n, values, false) {
-		return nil, errors.New("approx: the Gram matrix is not finite")
+	if !vec.EigenSym(ctx, n, append([]float64(nil), k...), n, values, false) {
+		return nil, cmp.Or(ctx.Err(), errors.New("approx: the Gram matrix is not finite"))
 	}
 	square := 0.0
 	for _, v := range values {
@@ -65,7 +67,7 @@ func (s *Spectral) Dimension() float64 { return s.dimension }
 func (s *Spectral) StableRank() float64 { return s.stableRank }
 
 // Compare returns Δ₁ and Δ₂ of a Gram matrix K̃, and its effective dimension tr K̃(K̃+λI)⁻¹.
-func (s *Spectral) Compare(approximate []float64) (delta1, delta2, dimension float64, err error) {
+func (s *Spectral) Compare(ctx context.Context, approximate []float64) (delta1, delta2, dimension float64, err error) {
 	n := s.n
 	e := make([]float64, n*n)
 	for i, v := range approximate {
@@ -75,15 +77,15 @@ func (s *Spectral) Compare(approximate []float64) (delta1, delta2, dimension flo
 	b.Dtrsm(blas.Left, blas.Upper, blas.Trans, blas.NonUnit, n, n, 1, s.u, n, e, n)
 	b.Dtrsm(blas.Right, blas.Upper, blas.NoTrans, blas.NonUnit, n, n, 1, s.u, n, e, n)
 	values := make([]float64, n)
-	if !vec.EigenSym(n, e, n, values, false) {
-		return 0, 0, 0, errors.New("approx: the Gram matrix of the features is not finite")
+	if !vec.EigenSym(ctx, n, e, n, values, false) {
+		return 0, 0, 0, cmp.Or(ctx.Err(), errors.New("approx: the Gram matrix of the features is not finite"))
 	}
 	delta1, delta2 = max(0, -values[0]), max(0, values[n-1])
 
 	// tr K̃(K̃+λI)⁻¹ = n - λ·tr(VᵀV)⁻¹ = n - λ‖V⁻ᵀ‖_F².
 	v := shifted(n, approximate, s.lambda)
-	if !vec.Cholesky(n, v, n) {
-		return 0, 0, 0, errors.New("approx: the Gram matrix of the features and λ are not positive definite")
+	if !vec.Cholesky(ctx, n, v, n) {
+		return 0, 0, 0, cmp.Or(ctx.Err(), errors.New("approx: the Gram matrix of the features and λ are not positive definite"))
 	}
 	clear(e)
 	for i := range n {

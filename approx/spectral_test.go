@@ -40,11 +40,11 @@ func recorded(t *testing.T, path string) map[string][]float64 {
 // By scipy's generalised eigenvalues (testdata/spectral.py).
 func TestSpectralMatchesScipy(t *testing.T) {
 	r := recorded(t, "testdata/spectral.txt")
-	s, err := NewSpectral(8, r["k"], r["lambda"][0])
+	s, err := NewSpectral(t.Context(), 8, r["k"], r["lambda"][0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	d1, d2, dimension, err := s.Compare(r["approximate"])
+	d1, d2, dimension, err := s.Compare(t.Context(), r["approximate"])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,11 +76,11 @@ func TestDeltasBoundAllQuadraticForms(t *testing.T) {
 	for i := range approximate {
 		approximate[i] *= 0.1
 	}
-	s, err := NewSpectral(n, k, lambda)
+	s, err := NewSpectral(t.Context(), n, k, lambda)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d1, d2, _, err := s.Compare(approximate)
+	d1, d2, _, err := s.Compare(t.Context(), approximate)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestDeltasBoundAllQuadraticForms(t *testing.T) {
 	for i, x := range k {
 		half[i] = 0.5 * x
 	}
-	d1, d2, _, err = s.Compare(half)
+	d1, d2, _, err = s.Compare(t.Context(), half)
 	// The largest eigenvalue μ of K gives 1 - (μ/2+λ)/(μ+λ) = μ/2/(μ+λ).
 	if err != nil || d2 > 1e-12 || !(d1 > 0.49 && d1 < 0.5) {
 		t.Errorf("deltas of K/2: %g and %g, %v", d1, d2, err)
@@ -120,20 +120,20 @@ func TestDeltasBoundAllQuadraticForms(t *testing.T) {
 }
 
 func TestSpectralRefuses(t *testing.T) {
-	if _, err := NewSpectral(2, []float64{1, 0, 0, 1}, 0); err == nil {
+	if _, err := NewSpectral(t.Context(), 2, []float64{1, 0, 0, 1}, 0); err == nil {
 		t.Error("λ = 0 was taken")
 	}
-	if _, err := NewSpectral(2, []float64{1, 0, 0, -1}, 0.5); err == nil {
+	if _, err := NewSpectral(t.Context(), 2, []float64{1, 0, 0, -1}, 0.5); err == nil {
 		t.Error("an indefinite matrix was taken")
 	}
-	if _, err := NewSpectral(2, []float64{1, math.NaN(), math.NaN(), 1}, 0.5); err == nil {
+	if _, err := NewSpectral(t.Context(), 2, []float64{1, math.NaN(), math.NaN(), 1}, 0.5); err == nil {
 		t.Error("NaN was taken")
 	}
-	s, err := NewSpectral(2, []float64{1, 0, 0, 1}, 0.5)
+	s, err := NewSpectral(t.Context(), 2, []float64{1, 0, 0, 1}, 0.5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, _, err := s.Compare([]float64{math.Inf(1), 0, 0, 1}); err == nil {
+	if _, _, _, err := s.Compare(t.Context(), []float64{math.Inf(1), 0, 0, 1}); err == nil {
 		t.Error("an infinite matrix was compared")
 	}
 }

@@ -69,13 +69,16 @@ func KMeans(ctx context.Context, x *matrix.Dense, weights []float64, opt Options
 	stream := random.New(opt.Seed, "cluster.kmeans")
 	var best *Result
 	for start := range max(opt.Starts, 1) {
-		centres := c.Seeds(opt.Clusters, stream)
+		centres := c.Seeds(ctx, opt.Clusters, stream)
 		objective, err := c.Lloyd(ctx, centres, most, 1e-7)
 		if err != nil {
 			return nil, err
 		}
-		if sum := c.assign(centres); best == nil || sum < best.Inertia {
+		if sum := c.assign(ctx, centres); best == nil || sum < best.Inertia {
 			best = &Result{Centres: centres, Nearest: append([]int(nil), c.nearest...), Inertia: sum, Iterations: len(objective)}
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
 		if opt.Progress != nil {
 			opt.Progress(start + 1)

@@ -71,8 +71,8 @@ func (c *Rows) Uncentred(centres *matrix.Dense) {
 }
 
 // products hands the products of blocks of rows with centres [lo, hi) to body: those of rows
-// [i, j) as rows of hi-lo numbers.
-func (c *Rows) products(centres *matrix.Dense, body func(i, j int, xy []float32)) {
+// [i, j) as rows of hi-lo numbers; not all, if the context ends.
+func (c *Rows) products(ctx context.Context, centres *matrix.Dense, body func(i, j int, xy []float32)) {
 	m, d := centres.Rows, centres.Cols
 	columns := make([]float32, d*m)
 	for t := range m {
@@ -83,7 +83,7 @@ func (c *Rows) products(centres *matrix.Dense, body func(i, j int, xy []float32)
 	packed := vec.Pack32(d, m, columns, m)
 	vec.Parallel(c.x.Rows, productRows, func(lo, hi int) {
 		xy := make([]float32, productRows*m)
-		for ; lo < hi; lo += productRows {
+		for ; lo < hi && ctx.Err() == nil; lo += productRows {
 			end := min(lo+productRows, hi)
 			packed.Multiply(end-lo, c.x.Data[lo*c.x.Stride:], c.x.Stride, xy, m, nil)
 			body(lo, end, xy)
@@ -95,12 +95,13 @@ func (c *Rows) products(centres *matrix.Dense, body func(i, j int, xy []float32)
 const productRows = 112
 
 // Seeds draws m rows, the first by its weight and each other with a probability proportional to its weight times its
-// squared distance from the previous ones. There are fewer if all other rows equal one of them.
+// squared distance from the previous ones. There are fewer if all other rows equal one of them, or if the context
+// ends.
 //
 // They are drawn in blocks. Proposals follow the distances from the seeds before the block, and
 // each is accepted with the ratio by which seeds of the block have reduced its distance: this gives
 // the same distribution, by matrix products.
-func (c *Rows) Seeds(m int, stream *random.Stream) *matrix.Dense {
+func (c *Rows) Seeds(ctx context.Context, m int, stream *random.Stream) *matrix.Dense {
 	n := c.x.Rows
 	cumulated := make([]float64, n)
 	chosen := []int{0}
@@ -117,8 +118,8 @@ func (c *Rows) Seeds(m int, stream *random.Stream) *matrix.Dense {
 	for i := range c.d2 {
 		c.d2[i] = math.Inf(1)
 	}
-	c.nearer(c.gather(chosen))
-	for len(chosen) < m {
+	c.nearer(ctx, c.gather(chosen))
+	for len(chosen) < m && ctx.Err() == nil {
 		sum := 0.0
 		for i, v := range c.d2 {
 			sum += float64(c.weight(i) * v)
@@ -138,7 +139,7 @@ func (c *Rows) Seeds(m int, stream *random.Stream) *matrix.Dense {
 				fresh = append(fresh, p)
 			}
 		}
-		c.nearer(c.gather(fresh))
+		c.nearer(ctx, c.gather(fresh))
 		for _, p := range fresh {
 			c.d2[p] = 0
 		}
@@ -159,9 +160,9 @@ func (c *Rows) between(p, q int) float64 {
 }
 
 // nearer lowers the squared distances to those from more centres, if these are smaller.
-func (c *Rows) nearer(centres *matrix.Dense) {
+func (c *Rows) nearer(ctx context.Context, centres *matrix.Dense) {
 	norm := norms2(centres)
-	c.products(centres, func(i, j int, xy []float32) {
+	c.products(ctx, centres, func(i, j int, xy []float32) {
 		m := len(norm)
 		for r := i; r < j; r++ {
 			least := c.d2[r]
@@ -192,13 +193,13 @@ func norms2(x *matrix.Dense) []float64 {
 }
 
 // assign finds the nearest centre of each row, and returns the sum of the squared distances.
-func (c *Rows) assign(centres *matrix.Dense) float64 {
+func (c *Rows) assign(ctx context.Context, centres *matrix.Dense) float64 {
 	norm := norms2(centres)
 	half := make([]float32, len(norm))
 	for t, v := range norm {
 		half[t] = float32(v / 2)
 	}
-	c.products(centres, func(i, j int, xy []float32) {
+	c.products(ctx, centres, func(i, j int, xy []float32) {
 		m := len(norm)
 		for r := i; r < j; r++ {
 			best, at := float32(math.Inf(-1)), 0
@@ -225,7 +226,7 @@ func (c *Rows) Lloyd(ctx context.Context, centres *matrix.Dense, most int, gain 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		objective = append(objective, c.assign(centres))
+		objective = append(objective, c.assign(ctx, centres))
 		if k := len(objective); k > 1 && objective[k-2]-objective[k-1] <= gain*objective[k-2] {
 			break
 		}

@@ -59,7 +59,7 @@ func TestSeedsFollowSquaredDistances(t *testing.T) {
 	var c *Rows
 	for seed := range uint64(n) {
 		c = New(copied(x), nil)
-		s := c.Seeds(3, random.New(seed, "test"))
+		s := c.Seeds(t.Context(), 3, random.New(seed, "test"))
 		count[index(c, s.Row(0))][index(c, s.Row(1))][index(c, s.Row(2))]++
 	}
 	for p := range 5 {
@@ -96,8 +96,8 @@ func TestSeedsInBlocksFindEveryCluster(t *testing.T) {
 	}
 	for seed := range uint64(5) {
 		c := New(copied(x), nil)
-		s := c.Seeds(40, random.New(seed, "test"))
-		if sum := c.assign(s); s.Rows != 40 || sum > 2000*0.001 {
+		s := c.Seeds(t.Context(), 40, random.New(seed, "test"))
+		if sum := c.assign(t.Context(), s); s.Rows != 40 || sum > 2000*0.001 {
 			t.Errorf("seed %d: %d seeds leave %g", seed, s.Rows, sum)
 		}
 	}
@@ -109,7 +109,7 @@ func TestLloydLowersItsObjective(t *testing.T) {
 	x := groups(1500, 7)
 	for _, m := range []int{1, 12, 100} {
 		c := New(copied(x), nil)
-		centres := c.Seeds(m, random.New(1, "test"))
+		centres := c.Seeds(t.Context(), m, random.New(1, "test"))
 		objective := lloyd(t, c, centres)
 		for i, v := range objective[1:] {
 			if v > objective[i]*(1+1e-6) {

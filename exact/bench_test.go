@@ -129,7 +129,7 @@ func productsOfFalkon(n, m, d, iterations int) time.Duration {
 		for i := range m {
 			factor[i*m+i] = 1
 		}
-		vec.Cholesky(m, factor, m)
+		vec.Cholesky(context.Background(), m, factor, m)
 	}
 	for i := 0; i < m; i += 256 {
 		for j := i; j < m; j += 256 {

@@ -122,7 +122,7 @@ func FitFalkon(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64,
 	centres := opt.Given
 	if centres == nil {
 		var err error
-		if centres, err = chooseCentres(k, x, m, opt); err != nil {
+		if centres, err = chooseCentres(ctx, k, x, m, opt); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -130,7 +130,7 @@ func FitFalkon(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64,
 }
 
 // chooseCentres draws as many rows as the choice of landmarks needs, and runs it.
-func chooseCentres(k kernel.Kernel, x matrix.Rows, m int, opt Falkon) (*matrix.Dense, error) {
+func chooseCentres(ctx context.Context, k kernel.Kernel, x matrix.Rows, m int, opt Falkon) (*matrix.Dense, error) {
 	sample := m
 	if opt.Landmarks != "" && opt.Landmarks != "uniform" {
 		sample = max(2000, min(20*m, max(20_000, 2*m)))
@@ -140,7 +140,7 @@ func chooseCentres(k kernel.Kernel, x matrix.Rows, m int, opt Falkon) (*matrix.D
 		slices.Sort(chosen)
 		x = matrix.Pick(x, chosen)
 	}
-	return feature.Landmarks(k, x, opt.Landmarks, m, opt.Seed)
+	return feature.Landmarks(ctx, k, x, opt.Landmarks, m, opt.Seed)
 }
 
 func fitFalkon(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64, outputs int, weights []float64, centres *matrix.Dense,

@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"cmp"
 	"fmt"
 	"sync/atomic"
 
@@ -49,7 +50,7 @@ func (f *falkon) precondition(total, lambda float64) error {
 			need /= 10
 		}
 		if err := f.factorCentres(need); err != nil {
-			return fmt.Errorf("%w with λ = %g: give a larger λ", err, lambda)
+			return cmp.Or(f.ctx.Err(), fmt.Errorf("%w with λ = %g: give a larger λ", err, lambda))
 		}
 	}
 	ratio := lambda / total
@@ -69,8 +70,9 @@ func (f *falkon) precondition(total, lambda float64) error {
 			row[0] += lambda
 		}
 	})
-	if !vec.Cholesky(m, f.a, m) {
-		return fmt.Errorf("λ = %g is too small for %d centres: the preconditioner is not positive definite; give a larger λ", lambda, m)
+	if !vec.Cholesky(f.ctx, m, f.a, m) {
+		return cmp.Or(f.ctx.Err(), fmt.Errorf("λ = %g is too small for %d centres: the preconditioner is not positive definite; "+
+			"give a larger λ", lambda, m))
 	}
 	f.ratio = ratio
 	return nil
@@ -84,15 +86,18 @@ func (f *falkon) factorCentres(jitter float64) error {
 	for ; ; jitter *= 10 {
 		vec.Parallel(m, 64, func(lo, hi int) {
 			work := make([]float64, 64*f.against.Work())
-			for i := lo; i < hi; i += 64 {
+			for i := lo; i < hi && f.ctx.Err() == nil; i += 64 {
 				f.against.Rows(centres, i, min(i+64, hi), f.t[i*m:], work)
 			}
 		})
 		for i := range m {
 			f.t[i*m+i] += jitter
 		}
-		if vec.Cholesky(m, f.t, m) {
+		if vec.Cholesky(f.ctx, m, f.t, m) {
 			break
+		}
+		if err := f.ctx.Err(); err != nil {
+			return err
 		}
 		if jitter > 1e-3*f.most {
 			return fmt.Errorf("the kernel matrix of %d centres is not positive definite", m)
@@ -102,6 +107,9 @@ func (f *falkon) factorCentres(jitter float64) error {
 		clear(f.t[i*m : i*m+i])
 	}
 	f.multiplyTT()
+	if err := f.ctx.Err(); err != nil {
+		return err
+	}
 	for i := range m {
 		f.diagonal[i] = f.a[i*m+i]
 	}
@@ -123,7 +131,7 @@ func (f *falkon) multiplyTT() {
 	}
 	var taken atomic.Int64
 	vec.Parallel(min(vec.Threads(), len(blocks)), 1, func(lo, hi int) {
-		for b := int(taken.Add(1)) - 1; b < len(blocks); b = int(taken.Add(1)) - 1 {
+		for b := int(taken.Add(1)) - 1; b < len(blocks) && f.ctx.Err() == nil; b = int(taken.Add(1)) - 1 {
 			i, j := blocks[b][0], blocks[b][1]
 			// The inner index starts at j: T is upper triangular.
 			vec.GemmNT(min(block, m-i), min(block, m-j), m-j, f.t[i*m+j:], m, f.t[j*m+j:], m, f.a[i*m+j:], m)

@@ -89,7 +89,7 @@ func TestFalkonWithAllCentresIsRidge(t *testing.T) {
 		w[i] = 0.5 + float64(i%2)
 	}
 	k := kernel.Kernel{Name: "laplacian", Gamma: 1}
-	ridge, _, err := FitRidge(k, x, y, 2, w, Ridge{Lambda: 0.3})
+	ridge, _, err := FitRidge(t.Context(), k, x, y, 2, w, Ridge{Lambda: 0.3})
 	if err != nil {
 		t.Fatal(err)
 	}

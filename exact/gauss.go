@@ -2,6 +2,7 @@ package exact
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -252,16 +253,16 @@ func (p *GaussProduct) Bytes() int64 {
 }
 
 // Apply computes K̃v.
-func (p *GaussProduct) Apply(dst, v []float64, outputs int) {
+func (p *GaussProduct) Apply(ctx context.Context, dst, v []float64, outputs int) {
 	checkApply(p.Len(), dst, v, outputs)
 	from, to := make([]float64, p.grid()*p.size), make([]float64, p.grid()*p.size)
-	for t := range outputs {
+	for t := 0; t < outputs && ctx.Err() == nil; t++ {
 		clear(from)
 		p.eachBox(func(box, i int, tensor []float64) {
 			vec.Axpy64(v[p.order[i]*outputs+t], tensor, from[box*p.size:][:p.size])
 		})
 		for axis := range p.axes {
-			p.shift(to, from, axis)
+			p.shift(ctx, to, from, axis)
 			from, to = to, from
 		}
 		p.eachBox(func(box, i int, tensor []float64) {
@@ -298,14 +299,14 @@ func (p *GaussProduct) eachBox(do func(box, i int, tensor []float64)) {
 }
 
 // shift carries the moments from to all boxes along an axis of the grid.
-func (p *GaussProduct) shift(to, from []float64, axis int) {
+func (p *GaussProduct) shift(ctx context.Context, to, from []float64, axis int) {
 	stride, inner := 1, 1 // between boxes, and between the moments of the axis
 	for a := axis + 1; a < p.axes; a++ {
 		stride *= p.boxes[a]
 		inner *= p.terms
 	}
 	vec.Parallel(p.grid(), 1, func(lo, hi int) {
-		for box := lo; box < hi; box++ {
+		for box := lo; box < hi && ctx.Err() == nil; box++ {
 			out := to[box*p.size:][:p.size]
 			clear(out)
 			at := box / stride % p.boxes[axis]

@@ -132,7 +132,7 @@ func chooseIterative(ctx context.Context, k kernel.Kernel, x matrix.Rows, p Prod
 			indefinite = true
 			return math.Inf(1), stop.iterations, nil
 		}
-		p.Apply(f, alpha, outputs)
+		p.Apply(ctx, f, alpha, outputs)
 		sum := 0.0
 		for i, v := range f {
 			e := y[i] - b[i%outputs] - v
@@ -164,15 +164,15 @@ func solveIterative(ctx context.Context, p Product, y []float64, outputs int, we
 	}
 	v, kv := make([]float64, n*outputs), make([]float64, n*outputs)
 	product := func(q, d []float64) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		for i := range n {
 			for t := range outputs {
 				v[i*outputs+t] = root[i] * d[t*n+i]
 			}
 		}
-		p.Apply(kv, v, outputs)
+		p.Apply(ctx, kv, v, outputs)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		for i := range n {
 			for t := range outputs {
 				q[t*n+i] = root[i]*kv[i*outputs+t] + lambda*d[t*n+i]
@@ -223,13 +223,13 @@ func (p *GramProduct) Bytes() int64 {
 }
 
 // Apply computes Kv.
-func (p *GramProduct) Apply(dst, v []float64, outputs int) {
+func (p *GramProduct) Apply(ctx context.Context, dst, v []float64, outputs int) {
 	n := p.Len()
 	checkApply(n, dst, v, outputs)
 	packed := vec.Pack64(n, outputs, v, outputs)
 	vec.Parallel(n, scoreRows, func(lo, hi int) {
 		values, work := make([]float64, scoreRows*n), make([]float64, scoreRows*p.against.Work())
-		for i := lo; i < hi; i += scoreRows {
+		for i := lo; i < hi && ctx.Err() == nil; i += scoreRows {
 			j := min(i+scoreRows, hi)
 			p.against.Rows(p.x, i, j, values, work)
 			packed.Multiply(j-i, values, n, dst[i*outputs:], outputs, nil)

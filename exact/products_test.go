@@ -53,7 +53,7 @@ func elements(p Product) []float64 {
 	for i := range n {
 		v[i*n+i] = 1
 	}
-	p.Apply(dst, v, n)
+	p.Apply(context.Background(), dst, v, n)
 	copy(a, dst)
 	return a
 }
@@ -61,10 +61,10 @@ func elements(p Product) []float64 {
 // product makes a product of each kind with an accuracy.
 var products = map[string]func(k kernel.Kernel, x matrix.Rows, accuracy float64) (Product, error){
 	"tree": func(k kernel.Kernel, x matrix.Rows, accuracy float64) (Product, error) {
-		return NewTreeProduct(k, x, accuracy, 0)
+		return NewTreeProduct(context.Background(), k, x, accuracy, 0)
 	},
 	"threshold": func(k kernel.Kernel, x matrix.Rows, accuracy float64) (Product, error) {
-		return NewThresholdProduct(k, x, accuracy, 0)
+		return NewThresholdProduct(context.Background(), k, x, accuracy, 0)
 	},
 	"gauss": func(k kernel.Kernel, x matrix.Rows, accuracy float64) (Product, error) {
 		return NewGaussProduct(k, x, accuracy, 0)
@@ -137,7 +137,7 @@ func TestProductsAreLinear(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, got := elements(p), make([]float64, n*outputs)
-		p.Apply(got, v, outputs)
+		p.Apply(t.Context(), got, v, outputs)
 		for i := range n {
 			for c := range outputs {
 				sum := 0.0
@@ -164,7 +164,7 @@ func TestProductsDoNotDependOnThreads(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := make([]float64, 1400)
-			p.Apply(got, v, 2)
+			p.Apply(t.Context(), got, v, 2)
 			if want == nil {
 				want = got
 			} else if !slices.Equal(got, want) {
@@ -178,12 +178,15 @@ func TestProductErrors(t *testing.T) {
 	x := clusters(2000, 3, 1)
 	rbf := kernel.Kernel{Name: "rbf", Gamma: 1}
 	for name, f := range map[string]func() error{
-		"rbf, laplacian, cauchy": func() error { _, err := NewTreeProduct(kernel.Kernel{Name: "linear"}, x, 0.1, 0); return err },
-		"the accuracy is -1":     func() error { _, err := NewTreeProduct(rbf, x, -1, 0); return err },
-		"not sparse ones":        func() error { _, err := NewTreeProduct(rbf, sparsely(x), 0.1, 0); return err },
-		"pairs of nodes":         func() error { _, err := NewTreeProduct(rbf, x, 1e-9, 50_000); return err },
-		"the threshold is 1":     func() error { _, err := NewThresholdProduct(rbf, x, 1, 0); return err },
-		"elements above 0.001":   func() error { _, err := NewThresholdProduct(rbf, x, 1e-3, 300_000); return err },
+		"rbf, laplacian, cauchy": func() error {
+			_, err := NewTreeProduct(t.Context(), kernel.Kernel{Name: "linear"}, x, 0.1, 0)
+			return err
+		},
+		"the accuracy is -1":   func() error { _, err := NewTreeProduct(t.Context(), rbf, x, -1, 0); return err },
+		"not sparse ones":      func() error { _, err := NewTreeProduct(t.Context(), rbf, sparsely(x), 0.1, 0); return err },
+		"pairs of nodes":       func() error { _, err := NewTreeProduct(t.Context(), rbf, x, 1e-9, 50_000); return err },
+		"the threshold is 1":   func() error { _, err := NewThresholdProduct(t.Context(), rbf, x, 1, 0); return err },
+		"elements above 0.001": func() error { _, err := NewThresholdProduct(t.Context(), rbf, x, 1e-3, 300_000); return err },
 		"not laplacian": func() error {
 			_, err := NewGaussProduct(kernel.Kernel{Name: "laplacian", Gamma: 1}, x, 0.1, 0)
 			return err
@@ -211,7 +214,7 @@ func TestIterativeRidgeIsRidge(t *testing.T) {
 	const n, lambda = 300, 0.5
 	x, y := clusters(n, 2, 3), randomNumbers(n*2, 3)
 	k := kernel.Kernel{Name: "rbf", Gamma: 1}
-	want, _, err := FitRidge(k, x, y, 2, nil, Ridge{Lambda: lambda})
+	want, _, err := FitRidge(t.Context(), k, x, y, 2, nil, Ridge{Lambda: lambda})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +276,7 @@ func TestIterativeRidgeChoosesLambda(t *testing.T) {
 		y[i] = math.Sin(float64(x.Dense.Row(i)[0])) + 0.3*noise[i]
 	}
 	k := kernel.Kernel{Name: "rbf", Gamma: 1}
-	p, err := NewTreeProduct(k, x, 1e-6, 0)
+	p, err := NewTreeProduct(t.Context(), k, x, 1e-6, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +288,7 @@ func TestIterativeRidgeChoosesLambda(t *testing.T) {
 	least := math.Inf(1)
 	for _, point := range report.Path {
 		least = min(least, point.Error)
-		other, _, err := FitRidge(k, x, y, 1, h.main, Ridge{Lambda: point.Lambda})
+		other, _, err := FitRidge(t.Context(), k, x, y, 1, h.main, Ridge{Lambda: point.Lambda})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -309,7 +312,7 @@ func TestIterativeRidgeErrors(t *testing.T) {
 	const n = 200
 	x, y := clusters(n, 2, 5), randomNumbers(n, 5)
 	k := kernel.Kernel{Name: "rbf", Gamma: 0.05}
-	p, err := NewThresholdProduct(k, x, 0.5, 0)
+	p, err := NewThresholdProduct(t.Context(), k, x, 0.5, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -363,7 +366,7 @@ func BenchmarkProducts(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				p.Apply(dst[:rows.Len()], v[:rows.Len()], 1)
+				p.Apply(b.Context(), dst[:rows.Len()], v[:rows.Len()], 1)
 			}
 			b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s/product")
 			b.ReportMetric(float64(p.Bytes())/1e6, "MB")

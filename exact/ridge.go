@@ -3,6 +3,8 @@
 package exact
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"math"
 
@@ -52,6 +54,9 @@ const (
 	pathLen  = int(2*(pathHigh-pathLow)) + 1
 )
 
+// blockRows is how many rows of a Gram matrix, or of a product with it, are computed before the context is looked at.
+const blockRows = 512
+
 // RidgeBytes is the memory of FitRidge for n rows of d dimensions: the Gram matrix, 8n², or, if
 // λ is chosen, its eigenvectors and their workspace, 24n², with 8n·(25·(K+2)) for the path;
 // then the machine, 8n(d + 2K).
@@ -81,7 +86,8 @@ func saturated(bytes float64) int64 {
 //
 // (for fixed b, Wahba 1990, section 4.2; the second term accounts for b without the row:
 // the residual is linear in the targets). The machine keeps x.
-func FitRidge(k kernel.Kernel, x matrix.Rows, y []float64, outputs int, weights []float64, opt Ridge) (*Machine, *RidgeReport, error) {
+func FitRidge(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64, outputs int, weights []float64, opt Ridge) (*Machine,
+	*RidgeReport, error) {
 	n := x.Len()
 	if err := checkTargets(k, x, y, outputs, weights); err != nil {
 		return nil, nil, err
@@ -109,7 +115,13 @@ func FitRidge(k kernel.Kernel, x matrix.Rows, y []float64, outputs int, weights 
 	b, _ := mean(y, weights, outputs)
 	root := roots(weights, n)
 	a := make([]float64, n*n)
-	gram.Rows(0, n, a)
+	for i := 0; i < n; i += blockRows {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		end := min(i+blockRows, n)
+		gram.Rows(i, end, a[i*n:end*n])
+	}
 	trace := 0.0
 	for i := range n {
 		row := a[i*n : (i+1)*n]
@@ -127,15 +139,15 @@ func FitRidge(k kernel.Kernel, x matrix.Rows, y []float64, outputs int, weights 
 	}
 	report := &RidgeReport{Lambda: opt.Lambda}
 	if choose {
-		if err := leaveOneOut(a, trace, beta, root, outputs, report); err != nil {
+		if err := leaveOneOut(ctx, a, trace, beta, root, outputs, report); err != nil {
 			return nil, nil, err
 		}
 	} else {
 		for i := range n {
 			a[i*n+i] += opt.Lambda
 		}
-		if !vec.CholeskySolve(n, a, n, outputs, beta, outputs) {
-			return nil, nil, fmt.Errorf("the matrix K + λI is not positive definite with λ = %g; give a larger λ", opt.Lambda)
+		if !vec.CholeskySolve(ctx, n, a, n, outputs, beta, outputs) {
+			return nil, nil, cmp.Or(ctx.Err(), fmt.Errorf("the matrix K + λI is not positive definite with λ = %g; give a larger λ", opt.Lambda))
 		}
 	}
 	for i := range beta {
@@ -150,11 +162,11 @@ func FitRidge(k kernel.Kernel, x matrix.Rows, y []float64, outputs int, weights 
 
 // leaveOneOut chooses λ and overwrites r = S(y-b), n×K, with (A + λI)⁻¹r for it. A, n×n, is
 // overwritten too.
-func leaveOneOut(a []float64, trace float64, r, root []float64, outputs int, report *RidgeReport) error {
+func leaveOneOut(ctx context.Context, a []float64, trace float64, r, root []float64, outputs int, report *RidgeReport) error {
 	n := len(root)
 	values := make([]float64, n)
-	if !vec.EigenSym(n, a, n, values, true) {
-		return fmt.Errorf("the eigenvalues of the Gram matrix of %d rows were not found; give a lambda", n)
+	if !vec.EigenSym(ctx, n, a, n, values, true) {
+		return cmp.Or(ctx.Err(), fmt.Errorf("the eigenvalues of the Gram matrix of %d rows were not found; give a lambda", n))
 	}
 	scale := trace / float64(n)
 	if scale <= 0 {
@@ -186,7 +198,12 @@ func leaveOneOut(a []float64, trace float64, r, root []float64, outputs int, rep
 			}
 		}
 	}
-	vec.GemmAddTN(n, wide, n, a, n, right, wide, solved, wide)
+	for i := 0; i < n; i += blockRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		vec.GemmAddTN(min(blockRows, n-i), wide, n, a[i:], n, right, wide, solved[i*wide:], wide)
+	}
 	vec.Parallel(n*n, 1<<16, func(lo, hi int) {
 		for i, v := range a[lo:hi] {
 			a[lo+i] = v * v

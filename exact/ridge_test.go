@@ -45,7 +45,7 @@ var kernels = []kernel.Kernel{
 func TestRidgeAgreesWithScikitLearn(t *testing.T) {
 	r := load(t)
 	for _, k := range kernels {
-		m, _, err := FitRidge(k, rows(r.X), r.Y, 2, nil, Ridge{Lambda: 0.1})
+		m, _, err := FitRidge(t.Context(), k, rows(r.X), r.Y, 2, nil, Ridge{Lambda: 0.1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,18 +84,18 @@ func TestRidgeErrors(t *testing.T) {
 		{x, r.Y, negative, Ridge{Lambda: 1}, "row 3: the weight -1"},
 		{x, r.Y, make([]float64, n), Ridge{Lambda: 1}, "add up to 0"},
 	} {
-		if _, _, err := FitRidge(kernels[0], c.x, c.y, 2, c.w, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := FitRidge(t.Context(), kernels[0], c.x, c.y, 2, c.w, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.opt, err, c.want)
 		}
 	}
-	if _, _, err := FitRidge(kernel.Kernel{Name: "magic"}, x, r.Y, 2, nil, Ridge{Lambda: 1}); err == nil {
+	if _, _, err := FitRidge(t.Context(), kernel.Kernel{Name: "magic"}, x, r.Y, 2, nil, Ridge{Lambda: 1}); err == nil {
 		t.Error("an unknown kernel was accepted")
 	}
 }
 
 func TestScoresFromManyGoroutines(t *testing.T) {
 	r := load(t)
-	m, _, err := FitRidge(kernels[0], rows(r.X), r.Y, 2, nil, Ridge{Lambda: 0.1})
+	m, _, err := FitRidge(t.Context(), kernels[0], rows(r.X), r.Y, 2, nil, Ridge{Lambda: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestScoresFromManyGoroutines(t *testing.T) {
 
 func TestFitOfASingularMatrix(t *testing.T) {
 	x := rows([]float32{1, 0, 0, 1, 0, 0}) // equal rows, so K is all ones
-	_, _, err := FitRidge(kernel.Kernel{Name: "linear"}, x, []float64{1, 2}, 1, nil, Ridge{Lambda: 1e-300})
+	_, _, err := FitRidge(t.Context(), kernel.Kernel{Name: "linear"}, x, []float64{1, 2}, 1, nil, Ridge{Lambda: 1e-300})
 	const want = "the matrix K + λI is not positive definite with λ = 1e-300; give a larger λ"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %q", err, want)
@@ -162,7 +162,7 @@ func TestRidgeMeetsItsOptimalityConditions(t *testing.T) {
 	}
 	for _, k := range manyKernels {
 		for _, lambda := range []float64{1e-3, 1, 0} {
-			m, report, err := FitRidge(k, x, y, 2, w, Ridge{Lambda: lambda})
+			m, report, err := FitRidge(t.Context(), k, x, y, 2, w, Ridge{Lambda: lambda})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,11 +187,11 @@ func TestRidgeWeightsAreRepetitions(t *testing.T) {
 		}
 	}
 	k := kernel.Kernel{Name: "rbf", Gamma: 2}
-	weighted, _, err := FitRidge(k, x, y, 1, w, Ridge{Lambda: 0.1})
+	weighted, _, err := FitRidge(t.Context(), k, x, y, 1, w, Ridge{Lambda: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	repeated, _, err := FitRidge(k, matrix.Rows{Dense: often}, oftenY, 1, nil, Ridge{Lambda: 0.1})
+	repeated, _, err := FitRidge(t.Context(), k, matrix.Rows{Dense: often}, oftenY, 1, nil, Ridge{Lambda: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestRidgeLeaveOneOutMatchesRefit(t *testing.T) {
 			w[i] = 0.5 + float64(i%3)
 		}
 		k := kernel.Kernel{Name: "rbf", Gamma: 1.5}
-		_, report, err := FitRidge(k, x, y, outputs, w, Ridge{})
+		_, report, err := FitRidge(t.Context(), k, x, y, outputs, w, Ridge{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +236,7 @@ func TestRidgeLeaveOneOutMatchesRefit(t *testing.T) {
 				left := matrix.NewDense(n-1, 3)
 				copy(left.Data, x.Dense.Data[:i*3])
 				copy(left.Data[i*3:], x.Dense.Data[(i+1)*3:])
-				m, _, err := FitRidge(k, matrix.Rows{Dense: left},
+				m, _, err := FitRidge(t.Context(), k, matrix.Rows{Dense: left},
 					slices.Delete(slices.Clone(y), i*outputs, (i+1)*outputs), outputs,
 					slices.Delete(slices.Clone(w), i, i+1), Ridge{Lambda: p.Lambda})
 				if err != nil {
@@ -266,14 +266,14 @@ func TestRidgeOfLittleData(t *testing.T) {
 	equal := rows([]float32{1, 2, 3, 1, 2, 3, 1, 2, 3})
 	for _, k := range []kernel.Kernel{{Name: "rbf", Gamma: 1}, {Name: "linear"}} {
 		for _, lambda := range []float64{0, 1} {
-			m, _, err := FitRidge(k, one, []float64{5}, 1, nil, Ridge{Lambda: lambda})
+			m, _, err := FitRidge(t.Context(), k, one, []float64{5}, 1, nil, Ridge{Lambda: lambda})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := scores(t, m, one).Data[0]; got != 5 {
 				t.Errorf("%s: one row of target 5 gives %g", k.Name, got)
 			}
-			if m, _, err = FitRidge(k, equal, []float64{1, 2, 6}, 1, nil, Ridge{Lambda: lambda}); err != nil {
+			if m, _, err = FitRidge(t.Context(), k, equal, []float64{1, 2, 6}, 1, nil, Ridge{Lambda: lambda}); err != nil {
 				t.Fatal(err)
 			}
 			if got := scores(t, m, one).Data[0]; math.Abs(float64(got)-3) > 1e-5 {
@@ -283,7 +283,7 @@ func TestRidgeOfLittleData(t *testing.T) {
 	}
 	// Columns that are constant, and one column twice, change nothing but the scale of the kernel.
 	zero := matrix.Rows{Dense: matrix.NewDense(4, 2)}
-	m, _, err := FitRidge(kernel.Kernel{Name: "linear"}, zero, []float64{1, 2, 3, 4}, 1, nil, Ridge{})
+	m, _, err := FitRidge(t.Context(), kernel.Kernel{Name: "linear"}, zero, []float64{1, 2, 3, 4}, 1, nil, Ridge{})
 	if err != nil {
 		t.Fatal(err)
 	}

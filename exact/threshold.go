@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -27,7 +28,7 @@ type ThresholdProduct struct {
 // for kernels that fall in every column ([kernel.Kernel.Falling]) and dense rows. It counts them first, and fails if
 // they would take more than memory bytes, 12 each (0: 4 GiB). Temporarily it holds
 // 12nd bytes more.
-func NewThresholdProduct(k kernel.Kernel, x matrix.Rows, threshold float64, limit int64) (*ThresholdProduct, error) {
+func NewThresholdProduct(ctx context.Context, k kernel.Kernel, x matrix.Rows, threshold float64, limit int64) (*ThresholdProduct, error) {
 	if !(threshold >= 0 && threshold < 1) {
 		return nil, fmt.Errorf("exact: the threshold is %g; it must be a number from 0 to below 1, the kernel's largest value", threshold)
 	}
@@ -54,15 +55,18 @@ func NewThresholdProduct(k kernel.Kernel, x matrix.Rows, threshold float64, limi
 			near[b] = append(near[b], int32(a))
 		}
 		found++
-		return 8*found <= float64(most)
+		return 8*found <= float64(most) && (int64(found)%1024 != 0 || ctx.Err() == nil)
 	})
 	p := &ThresholdProduct{order: t.order, ptr: make([]int, n+1)}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if !enough {
 		return nil, option.Errorf("exact: the Gram matrix of %d rows has so many elements above %g that the pairs of boxes with them take "+
 			"more than %s; use a higher threshold (%s), Falkon or a feature map",
 			n, threshold, units.Bytes(most), option.Ref("accuracy"))
 	}
-	p.count(t, near, off, threshold)
+	p.count(ctx, t, near, off, threshold)
 	if need := 12 * float64(p.ptr[n]); need > float64(most) {
 		takes, allowed := units.BytesApart(need, float64(most))
 		return nil, option.Errorf("exact: the Gram matrix of %d rows has %d elements above %g, which take %s, of %s allowed; use a higher "+
@@ -70,7 +74,7 @@ func NewThresholdProduct(k kernel.Kernel, x matrix.Rows, threshold float64, limi
 			n, p.ptr[n], threshold, takes, allowed, option.Ref("accuracy"))
 	}
 	p.idx, p.val = make([]int32, p.ptr[n]), make([]float64, p.ptr[n])
-	eachBlock(t, near, func(a, b int, block []float64) {
+	eachBlock(ctx, t, near, func(a, b int, block []float64) {
 		first, width := t.nodes[t.leaves[b]].lo, t.rows(b)
 		for r := range t.rows(a) {
 			// The progress of the row is kept where its end will be: the next row begins at ptr[i+1].
@@ -87,11 +91,11 @@ func NewThresholdProduct(k kernel.Kernel, x matrix.Rows, threshold float64, limi
 	})
 	copy(p.ptr[1:], p.ptr[:n]) // every row's end is the next one's begin
 	p.ptr[0] = 0
-	return p, nil
+	return p, ctx.Err()
 }
 
 // count sets ptr, and the bound: the largest sum of a row's omitted elements.
-func (p *ThresholdProduct) count(t *tree, near [][]int32, off []float64, threshold float64) {
+func (p *ThresholdProduct) count(ctx context.Context, t *tree, near [][]int32, off []float64, threshold float64) {
 	for i, n := range t.nodes { // parents first
 		if n.left != 0 {
 			off[n.left] += off[i]
@@ -105,7 +109,7 @@ func (p *ThresholdProduct) count(t *tree, near [][]int32, off []float64, thresho
 			missed[i] = off[at]
 		}
 	}
-	eachBlock(t, near, func(a, b int, block []float64) {
+	eachBlock(ctx, t, near, func(a, b int, block []float64) {
 		width := t.rows(b)
 		for r := range t.rows(a) {
 			i := t.nodes[t.leaves[a]].lo + r
@@ -124,11 +128,11 @@ func (p *ThresholdProduct) count(t *tree, near [][]int32, off []float64, thresho
 	}
 }
 
-// eachBlock calls do for the blocks of K of near leaves, all those of a leaf a consecutively.
-func eachBlock(t *tree, near [][]int32, do func(a, b int, block []float64)) {
+// eachBlock calls do for the blocks of K of near leaves, all those of a leaf a consecutively, until the context ends.
+func eachBlock(ctx context.Context, t *tree, near [][]int32, do func(a, b int, block []float64)) {
 	vec.Parallel(len(t.leaves), 1, func(lo, hi int) {
 		block, turned, work := make([]float64, blockSize), make([]float64, blockSize), make([]float64, t.workSize())
-		for a := lo; a < hi; a++ {
+		for a := lo; a < hi && ctx.Err() == nil; a++ {
 			for _, other := range near[a] {
 				b := int(other)
 				t.block(min(a, b), max(a, b), block, work)
@@ -161,7 +165,7 @@ func (p *ThresholdProduct) Bytes() int64 { return 12*int64(len(p.val)) + 16*int6
 func (p *ThresholdProduct) Elements() int { return len(p.val) }
 
 // Apply computes K̃v.
-func (p *ThresholdProduct) Apply(dst, v []float64, outputs int) {
+func (p *ThresholdProduct) Apply(ctx context.Context, dst, v []float64, outputs int) {
 	n, k := p.Len(), outputs
 	checkApply(n, dst, v, k)
 	x := make([]float64, n*k)
@@ -170,7 +174,7 @@ func (p *ThresholdProduct) Apply(dst, v []float64, outputs int) {
 	}
 	vec.Parallel(n, 64, func(lo, hi int) {
 		sum := make([]float64, k)
-		for i := lo; i < hi; i++ {
+		for i := lo; i < hi && (i%64 != 0 || ctx.Err() == nil); i++ {
 			clear(sum)
 			for e := p.ptr[i]; e < p.ptr[i+1]; e++ {
 				for t, u := range x[int(p.idx[e])*k:][:k] {

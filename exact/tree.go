@@ -2,6 +2,7 @@ package exact
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -21,8 +22,8 @@ type Product interface {
 	// Len is n.
 	Len() int
 
-	// Apply writes K̃v into dst, both n×outputs, row by row.
-	Apply(dst, v []float64, outputs int)
+	// Apply writes K̃v into dst, both n×outputs, row by row. If the context ends, dst is garbage.
+	Apply(ctx context.Context, dst, v []float64, outputs int)
 
 	// Bound is an upper bound on ‖K̃ - K‖₂, up to rounding.
 	Bound() float64
@@ -243,7 +244,7 @@ type link struct {
 // kernels that fall in every column ([kernel.Kernel.Falling]) and dense rows. It holds the rows twice, 12nd bytes,
 // and 16 bytes for every pair of nodes, and fails if these would take more than memory bytes
 // (0: 4 GiB).
-func NewTreeProduct(k kernel.Kernel, x matrix.Rows, accuracy float64, limit int64) (*TreeProduct, error) {
+func NewTreeProduct(ctx context.Context, k kernel.Kernel, x matrix.Rows, accuracy float64, limit int64) (*TreeProduct, error) {
 	if !(accuracy >= 0) {
 		return nil, fmt.Errorf("exact: the accuracy is %g; it must be a number of 0 or more", accuracy)
 	}
@@ -274,8 +275,11 @@ func NewTreeProduct(k kernel.Kernel, x matrix.Rows, accuracy float64, limit int6
 			p.near[b] = append(p.near[b], int32(a))
 			p.links++
 		}
-		return p.links%1024 != 0 || p.Bytes() <= memory(limit)
+		return p.links%1024 != 0 || p.Bytes() <= memory(limit) && ctx.Err() == nil
 	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if !enough || p.Bytes() > memory(limit) {
 		return nil, option.Errorf("exact: a tree product of %d rows takes more than the %s allowed for its pairs of nodes; let elements be "+
 			"off by more (%s), or use Falkon or a feature map",
@@ -301,7 +305,7 @@ func (p *TreeProduct) Bound() float64 { return p.bound }
 func (p *TreeProduct) Bytes() int64 { return p.bytes() + 16*p.links }
 
 // Apply computes K̃v.
-func (p *TreeProduct) Apply(dst, v []float64, outputs int) {
+func (p *TreeProduct) Apply(ctx context.Context, dst, v []float64, outputs int) {
 	n, k := p.Len(), outputs
 	checkApply(n, dst, v, k)
 	x, out := gatherColumns(v, p.order, k), make([]float64, n*k)
@@ -338,7 +342,7 @@ func (p *TreeProduct) Apply(dst, v []float64, outputs int) {
 	}
 	vec.Parallel(len(p.leaves), 1, func(lo, hi int) {
 		block, work := make([]float64, blockSize), make([]float64, p.workSize())
-		for a := lo; a < hi; a++ {
+		for a := lo; a < hi && ctx.Err() == nil; a++ {
 			at := p.leaves[a]
 			for t := range k {
 				for r := p.nodes[at].lo; r < p.nodes[at].hi; r++ {

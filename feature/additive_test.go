@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -77,7 +78,7 @@ func expChi2Case(cfg Config) mapCase {
 	first := func(d int) Map {
 		if firsts[d] == nil {
 			sample, _ := someRows(60, d)
-			m, err := Fit(expanded(cfg, d).Steps[0], c.rows(sample))
+			m, err := Fit(context.Background(), expanded(cfg, d).Steps[0], c.rows(sample))
 			if err != nil {
 				panic(err)
 			}
@@ -249,7 +250,7 @@ func TestFittedWeightsKeepTheLengthOfRows(t *testing.T) {
 		}{{"chi2", 0.97, 0.99}, {"jensen-shannon", 0.97, 0.99}, {"intersection", 0.85, 0.91}} {
 			k := kernel.Kernel{Name: c.kernel}
 			for terms, least := range map[int]float64{0: c.five, 3: c.three} {
-				m, err := Fit(Config{Map: "homogeneous", Kernel: k, Options: Options{Terms: terms}}, matrix.Rows{Dense: x})
+				m, err := Fit(t.Context(), Config{Map: "homogeneous", Kernel: k, Options: Options{Terms: terms}}, matrix.Rows{Dense: x})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -285,7 +286,7 @@ func TestHomogeneousConverges(t *testing.T) {
 		for _, window := range []string{"", "uniform", "rectangular"} {
 			last := math.Inf(1)
 			for _, terms := range []int{3, 27} {
-				m, err := Fit(Config{Map: "homogeneous", Kernel: k, Options: Options{Terms: terms, Window: window}}, sample)
+				m, err := Fit(t.Context(), Config{Map: "homogeneous", Kernel: k, Options: Options{Terms: terms, Window: window}}, sample)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -491,12 +492,12 @@ func TestAdditiveMapsSayWhatIsWrong(t *testing.T) {
 		{Config{Map: "unary", Kernel: expChi2, Features: 8}, "exp-chi2 is approximated by rff, orf, sorf, qmc, fastfood"},
 	} {
 		sample, _ := someRows(20, 10)
-		if _, err := Fit(c.cfg, mapCase{histograms: true}.rows(sample)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Fit(t.Context(), c.cfg, mapCase{histograms: true}.rows(sample)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
 		}
 	}
 	sample, _ := someRows(20, 10)
-	if _, err := Fit(Config{Map: "chebyshev", Kernel: chi2}, sample); err == nil ||
+	if _, err := Fit(t.Context(), Config{Map: "chebyshev", Kernel: chi2}, sample); err == nil ||
 		!strings.Contains(err.Error(), "is too small; chi2 takes numbers of 0 or more") {
 		t.Errorf("negative numbers in the sample: %v", err)
 	}
@@ -547,7 +548,7 @@ func TestBiasOfExpChi2IsThatOfItsFirstMap(t *testing.T) {
 		m    string
 		most float64
 	}{{"homogeneous", 0.02}, {"chebyshev", 0.08}, {"elementary", 0.08}} {
-		m, err := Fit(Config{Map: c.m, Kernel: chi2}, mapCase{histograms: true}.rows(sample))
+		m, err := Fit(t.Context(), Config{Map: c.m, Kernel: chi2}, mapCase{histograms: true}.rows(sample))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -587,7 +588,7 @@ func TestLostMassOfChi2IsNotToBeMadeUpFor(t *testing.T) {
 			}
 		}
 		errors := func(stretch float64) (plain, corrected float64) {
-			m, err := Fit(Config{Map: "chebyshev", Kernel: chi2, Options: Options{Terms: 10, Stretch: stretch}}, matrix.Rows{Dense: x})
+			m, err := Fit(t.Context(), Config{Map: "chebyshev", Kernel: chi2, Options: Options{Terms: 10, Stretch: stretch}}, matrix.Rows{Dense: x})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -668,7 +669,7 @@ func TestStretchesFollowTheSizesOfDimensions(t *testing.T) {
 	sample, test := matrix.Rows{Dense: x.Slice(0, 150)}, x.Slice(150, 200)
 	for _, name := range []string{"chebyshev", "elementary"} {
 		errorOf := func(stretch float64) (sum float64) {
-			m, err := Fit(Config{Map: name, Kernel: chi2, Options: Options{Stretch: stretch}}, sample)
+			m, err := Fit(t.Context(), Config{Map: name, Kernel: chi2, Options: Options{Stretch: stretch}}, sample)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"math"
 
 	"mercer/internal/vec"
@@ -28,7 +29,7 @@ func newChebyshev(cfg Config, dim int) (Map, error) {
 	return chebyshevOf(cfg, given(cfg.Stretch, dim))
 }
 
-func fitChebyshev(cfg Config, sample matrix.Rows) (Fitted, error) {
+func fitChebyshev(_ context.Context, cfg Config, sample matrix.Rows) (Fitted, error) {
 	return fitStretched(cfg, sample, chooseStretches(cfg, sample, cfg.terms(usualChebyshev), chebyshevSignature), chebyshevOf)
 }
 

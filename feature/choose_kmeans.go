@@ -1,8 +1,6 @@
 package feature
 
 import (
-	"context"
-
 	"mercer/cluster"
 	"mercer/internal/random"
 	"mercer/matrix"
@@ -15,8 +13,8 @@ import (
 // O(nmd) operations an iteration, in matrix products, and 4n(d + 512) bytes for n rows.
 func kmeans(c choice) (*matrix.Dense, error) {
 	rows := cluster.New(gather(c.sample, sampled(c.sample, c.m, c.seed)), nil)
-	centres := rows.Seeds(c.m, random.New(c.seed, "feature.landmarks.kmeans"))
-	if _, err := rows.Lloyd(context.Background(), centres, mostLloyd, smallGain); err != nil {
+	centres := rows.Seeds(c.ctx, c.m, random.New(c.seed, "feature.landmarks.kmeans"))
+	if _, err := rows.Lloyd(c.ctx, centres, mostLloyd, smallGain); err != nil {
 		return nil, err
 	}
 	rows.Uncentred(centres)

@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -33,7 +34,9 @@ func kmedoid(c choice) (*matrix.Dense, error) {
 	}
 	p := newMedoids(rows.Len(), d2)
 	p.seeds(c.m, random.New(c.seed, "feature.landmarks.kmedoid"))
-	p.improve()
+	if err := p.improve(c.ctx); err != nil {
+		return nil, err
+	}
 	slices.Sort(p.medoid)
 	return gather(rows, p.medoid), nil
 }
@@ -46,7 +49,7 @@ func featureDistances(c choice, x matrix.Rows) ([]float32, error) {
 	const step = 256
 	for i := 0; i < n; i += step {
 		end := min(i+step, n)
-		k, err := gramRows(c.kernel, x.Slice(i, end), x)
+		k, err := gramRows(c.ctx, c.kernel, x.Slice(i, end), x)
 		if err != nil {
 			return nil, err
 		}
@@ -135,22 +138,25 @@ func (p *medoids) cost() float64 {
 const mostPasses = 20
 
 // improve swaps until no swap of a medoid with a row lowers the cost.
-func (p *medoids) improve() {
+func (p *medoids) improve(ctx context.Context) error {
 	m := len(p.medoid)
 	if m == p.n {
-		return
+		return nil
 	}
 	if m == 1 {
 		p.best()
-		return
+		return nil
 	}
 	loss, gain := make([]float64, m), make([]float64, m)
 	p.losses(loss)
 	unchanged := 0 // rows since the last swap
 	for range mostPasses {
 		for c := range p.n {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			if unchanged++; unchanged > p.n {
-				return
+				return nil
 			}
 			row := p.d[c*p.n:][:p.n]
 			if p.dFirst[c] == 0 {
@@ -184,6 +190,7 @@ func (p *medoids) improve() {
 			}
 		}
 	}
+	return nil
 }
 
 // best finds the one medoid.

@@ -66,7 +66,7 @@ func leverage(c choice) (*matrix.Dense, error) {
 // probability.
 func (c choice) scores(rows, kept []int, chance []float64, many float64) ([]float64, error) {
 	s := matrix.Rows{Dense: gather(c.sample, kept)}
-	pilot, err := gramRows(c.kernel, s, s)
+	pilot, err := gramRows(c.ctx, c.kernel, s, s)
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +80,8 @@ func (c choice) scores(rows, kept []int, chance []float64, many float64) ([]floa
 		pilot[i*m+i] += lambda * chance[i]
 		inverse[i*m+i] = 1
 	}
-	if !vec.CholeskySolve(m, pilot, m, m, inverse, m) {
-		return nil, errNotFinite
+	if !vec.CholeskySolve(c.ctx, m, pilot, m, m, inverse, m) {
+		return nil, cmp.Or(c.ctx.Err(), errNotFinite)
 	}
 	scores := make([]float64, len(rows))
 	const step = 512
@@ -89,7 +89,7 @@ func (c choice) scores(rows, kept []int, chance []float64, many float64) ([]floa
 	for i := 0; i < len(rows); i += step {
 		part := rows[i:min(i+step, len(rows))]
 		x := matrix.Rows{Dense: gather(c.sample, part)}
-		k, err := gramRows(c.kernel, x, s)
+		k, err := gramRows(c.ctx, c.kernel, x, s)
 		if err != nil {
 			return nil, err
 		}

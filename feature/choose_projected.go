@@ -1,7 +1,6 @@
 package feature
 
 import (
-	"context"
 	"math"
 
 	"mercer/cluster"
@@ -31,7 +30,7 @@ func projectedMeans(c choice) (*matrix.Dense, error) {
 	}
 	small := matrix.NewDense(x.Rows, projectedDims)
 	vec.Gemm32(x.Rows, projectedDims, d, x.Data, x.Stride, signs.Data, signs.Stride, small.Data, small.Stride)
-	found, err := cluster.KMeans(context.Background(), small, nil, cluster.Options{Clusters: c.m, Iterations: mostLloyd, Seed: c.seed})
+	found, err := cluster.KMeans(c.ctx, small, nil, cluster.Options{Clusters: c.m, Iterations: mostLloyd, Seed: c.seed})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -24,7 +25,7 @@ import (
 //
 // O(nm(d + m)) operations and 8nm bytes for n rows and m landmarks.
 func rpcholesky(c choice) (*matrix.Dense, error) {
-	f, err := newPartial(c.kernel, c.sample, c.m)
+	f, err := newPartial(c.ctx, c.kernel, c.sample, c.m)
 	if err != nil {
 		return nil, err
 	}
@@ -45,6 +46,7 @@ const exhausted = 1e-13
 // partial is a partial Cholesky factor of the Gram matrix K of n rows: K ≈ FFᵀ is exact in
 // the rows and columns of the pivots.
 type partial struct {
+	ctx    context.Context
 	kernel kernel.Kernel
 	x      matrix.Rows
 	most   int       // columns that F has room for
@@ -54,8 +56,8 @@ type partial struct {
 	whole  float64   // the trace of K
 }
 
-func newPartial(k kernel.Kernel, x matrix.Rows, most int) (*partial, error) {
-	f := &partial{kernel: k, x: x, most: most, left: k.Diagonal(x)}
+func newPartial(ctx context.Context, k kernel.Kernel, x matrix.Rows, most int) (*partial, error) {
+	f := &partial{ctx: ctx, kernel: k, x: x, most: most, left: k.Diagonal(x)}
 	f.whole = f.trace()
 	if f.whole-f.whole != 0 {
 		return nil, errNotFinite
@@ -80,7 +82,7 @@ func (f *partial) random(stream *random.Stream, b int) error {
 		proposed[t] = random.Pick(cumulated, stream.Uniform())
 	}
 	rows := matrix.Rows{Dense: gather(f.x, proposed)}
-	h, err := gramRows(f.kernel, rows, rows)
+	h, err := gramRows(f.ctx, f.kernel, rows, rows)
 	if err != nil {
 		return err
 	}
@@ -135,7 +137,7 @@ func (f *partial) add(rows []int) error {
 	}
 	// First the rows themselves, which give L.
 	n, l := len(f.left), make([]float64, b*b)
-	own, err := gramRows(f.kernel, matrix.Rows{Dense: gather(f.x, rows)}, matrix.Rows{Dense: gather(f.x, rows)})
+	own, err := gramRows(f.ctx, f.kernel, matrix.Rows{Dense: gather(f.x, rows)}, matrix.Rows{Dense: gather(f.x, rows)})
 	if err != nil {
 		return err
 	}
@@ -153,6 +155,9 @@ func (f *partial) add(rows []int) error {
 	const step = 512
 	values, products := make([]float64, step*b), make([]float64, step*b)
 	for i := 0; i < n; i += step {
+		if err := f.ctx.Err(); err != nil {
+			return err
+		}
 		end := min(i+step, n)
 		g.Rows(i, end, values[:(end-i)*b])
 		if r > 0 {

@@ -36,7 +36,7 @@ func TestRandomPivotsFollowTheSchurComplement(t *testing.T) {
 	const n = 20000
 	var count [6][6]float64
 	for seed := range uint64(n) {
-		f, err := newPartial(k, x, 2)
+		f, err := newPartial(t.Context(), k, x, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestPartialCholeskyIsTheSchurComplement(t *testing.T) {
 		gram := gramMat(k, x.Dense)
 		for _, m := range []int{7, 40} {
 			for _, rows := range []matrix.Rows{x, sparse} {
-				f, err := newPartial(k, rows, m)
+				f, err := newPartial(t.Context(), k, rows, m)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -116,7 +116,7 @@ func TestLeverageScores(t *testing.T) {
 	x := clustered(200, 5, 3)
 	k := kernel.Kernel{Name: "rbf", Gamma: 0.1}
 	gram := gramMat(k, x.Dense)
-	c := choice{k, x, 60, 1}
+	c := choice{t.Context(), k, x, 60, 1}
 	rows, sure := make([]int, 200), make([]float64, 200)
 	for i := range rows {
 		rows[i], sure[i] = i, 1
@@ -138,7 +138,7 @@ func TestLeverageScores(t *testing.T) {
 		}
 		return scores
 	}
-	plain, err := gramRows(k, x, x)
+	plain, err := gramRows(t.Context(), k, x, x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestLeverageScores(t *testing.T) {
 		kept = append(kept, 2*i+i%2)
 	}
 	half := matrix.Rows{Dense: gather(x, kept)}
-	if plain, err = gramRows(k, half, half); err != nil {
+	if plain, err = gramRows(t.Context(), k, half, half); err != nil {
 		t.Fatal(err)
 	}
 	lambda = ridge(100, plain, chance, 3)
@@ -231,7 +231,7 @@ func TestMedoidsAgainstAllSets(t *testing.T) {
 	const sets = 60
 	for seed := range uint64(sets) {
 		x := clustered(12, 2, seed)
-		d, err := featureDistances(choice{kernel: rbf, sample: x}, x)
+		d, err := featureDistances(choice{ctx: t.Context(), kernel: rbf, sample: x}, x)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +250,9 @@ func TestMedoidsAgainstAllSets(t *testing.T) {
 			p := newMedoids(12, d)
 			p.seeds(m, random.New(seed, "test"))
 			start := p.cost()
-			p.improve()
+			if err := p.improve(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 			got := p.cost()
 			if math.Abs(got-cost(p.medoid)) > 1e-6 || got > start+1e-6 {
 				t.Fatalf("the cost of %v is %g, not %g; it was %g", p.medoid, cost(p.medoid), got, start)

@@ -1,6 +1,8 @@
 package feature
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -35,8 +37,8 @@ const CKSVD = "cksvd"
 // and the first step length relative to the distance of landmarks.
 const descentSteps, descentRows, descentEach, descentMeasure, descentRate = 120, 256, 8, 2000, 0.2
 
-func fitCKSVD(cfg Config, sample matrix.Rows) (Fitted, error) {
-	h, err := chooseLandmarks(cfg, sample, "kmeans")
+func fitCKSVD(ctx context.Context, cfg Config, sample matrix.Rows) (Fitted, error) {
+	h, err := chooseLandmarks(ctx, cfg, sample, "kmeans")
 	if err != nil {
 		return nil, err
 	}
@@ -44,15 +46,16 @@ func fitCKSVD(cfg Config, sample matrix.Rows) (Fitted, error) {
 	if err := affordable(cfg, h.Cols, 8*((n+m)*(d+2*m)+6*m*m)); err != nil {
 		return nil, err
 	}
-	c := newDescent(cfg.Kernel, sample, h, cfg.Seed)
+	c := newDescent(ctx, cfg.Kernel, sample, h, cfg.Seed)
 	if _, err := c.run(); err != nil {
 		return nil, fmt.Errorf("feature: cksvd: %w", err)
 	}
-	return newNystrom(cfg, c.best)
+	return newNystrom(ctx, cfg, c.best)
 }
 
 // descent is the state of learning landmarks.
 type descent struct {
+	ctx     context.Context
 	kernel  kernel.Kernel
 	sample  matrix.Rows
 	measure matrix.Rows // the rows on which the loss is measured
@@ -61,10 +64,10 @@ type descent struct {
 	stream  *random.Stream
 }
 
-func newDescent(k kernel.Kernel, sample matrix.Rows, h *matrix.Dense, seed uint64) *descent {
+func newDescent(ctx context.Context, k kernel.Kernel, sample matrix.Rows, h *matrix.Dense, seed uint64) *descent {
 	stream := random.New(seed, "feature.cksvd")
 	rows := stream.Perm(sample.Len())[:min(sample.Len(), descentMeasure)]
-	c := &descent{kernel: k, sample: sample, measure: matrix.Rows{Dense: gather(sample, rows)}, h: h, stream: stream}
+	c := &descent{ctx: ctx, kernel: k, sample: sample, measure: matrix.Rows{Dense: gather(sample, rows)}, h: h, stream: stream}
 	c.whole = total(k.Diagonal(c.measure))
 	return c
 }
@@ -157,7 +160,7 @@ const jitter = 1e-8
 // inverse returns (K_hh + εI)⁻¹.
 func (c *descent) inverse() ([]float64, error) {
 	h := matrix.Rows{Dense: c.h}
-	gram, err := gramRows(c.kernel, h, h)
+	gram, err := gramRows(c.ctx, c.kernel, h, h)
 	if err != nil {
 		return nil, err
 	}
@@ -171,11 +174,11 @@ func (c *descent) inverse() ([]float64, error) {
 			a[i*m+i] += e * largest
 			inverse[i*m+i] = 1
 		}
-		if vec.CholeskySolve(m, a, m, m, inverse, m) {
+		if vec.CholeskySolve(c.ctx, m, a, m, m, inverse, m) {
 			return inverse, nil
 		}
 	}
-	return nil, errNotFinite
+	return nil, cmp.Or(c.ctx.Err(), errNotFinite)
 }
 
 // lost is which share of Σ k(x, x) the projection on the landmarks loses.
@@ -184,7 +187,7 @@ func (c *descent) lost() (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	k, err := gramRows(c.kernel, c.measure, matrix.Rows{Dense: c.h})
+	k, err := gramRows(c.ctx, c.kernel, c.measure, matrix.Rows{Dense: c.h})
 	if err != nil {
 		return 0, err
 	}
@@ -205,7 +208,7 @@ func (c *descent) gradient(x matrix.Rows) ([]float64, error) {
 		return nil, err
 	}
 	b, m := x.Len(), c.h.Rows
-	k, err := gramRows(c.kernel, x, matrix.Rows{Dense: c.h})
+	k, err := gramRows(c.ctx, c.kernel, x, matrix.Rows{Dense: c.h})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strconv"
@@ -175,12 +176,12 @@ func newChain(cfg Config, dim int) (Map, error) {
 	return newChainOf(cfg, func(s Config, _ int, before Map) (Map, error) { return New(s, outOf(before, dim)) })
 }
 
-func fitChain(cfg Config, sample matrix.Rows) (Fitted, error) {
+func fitChain(ctx context.Context, cfg Config, sample matrix.Rows) (Fitted, error) {
 	return newChainOf(cfg, func(s Config, _ int, before Map) (Map, error) {
 		if before != nil {
 			sample = Apply(before, sample, &matrix.Dense{}, &matrix.CSR{})
 		}
-		return Fit(s, sample)
+		return Fit(ctx, s, sample)
 	})
 }
 
@@ -284,8 +285,8 @@ func newSum(cfg Config, dim int) (Map, error) {
 	return newSumOf(cfg, func(s Config, _ int) (Map, error) { return New(s, dim) })
 }
 
-func fitSum(cfg Config, sample matrix.Rows) (Fitted, error) {
-	return newSumOf(cfg, func(s Config, _ int) (Map, error) { return Fit(s, sample) })
+func fitSum(ctx context.Context, cfg Config, sample matrix.Rows) (Fitted, error) {
+	return newSumOf(cfg, func(s Config, _ int) (Map, error) { return Fit(ctx, s, sample) })
 }
 
 func restoreSum(cfg Config, dim int, state map[string]*matrix.Dense) (Fitted, error) {

@@ -62,7 +62,7 @@ func TestCompositionsAreBounded(t *testing.T) {
 		} {
 			_, atNew := New(c.cfg, 3)
 			_, atRestore := Restore(c.cfg, 3, nil)
-			_, atFit := Fit(c.cfg, matrix.Rows{Dense: matrix.NewDense(4, 3)})
+			_, atFit := Fit(t.Context(), c.cfg, matrix.Rows{Dense: matrix.NewDense(4, 3)})
 			for _, err := range []error{Check(c.cfg), atNew, atRestore, atFit} {
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("%s of %d steps: %.300v, want %q", name, len(c.cfg.Steps), err, c.want)

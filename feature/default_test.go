@@ -58,7 +58,7 @@ func TestChooseByDimensionsAndFeatures(t *testing.T) {
 			got.Features = 16
 		}
 		got.Features = min(got.Features, 1024)
-		if _, err := Fit(got, mapCase{histograms: true}.rows(sample)); err != nil {
+		if _, err := Fit(t.Context(), got, mapCase{histograms: true}.rows(sample)); err != nil {
 			t.Errorf("%+v: %v", got, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"math"
 
 	"mercer/internal/vec"
@@ -26,7 +27,7 @@ func newElementary(cfg Config, dim int) (Map, error) {
 	return elementaryOf(cfg, given(cfg.Stretch, dim))
 }
 
-func fitElementary(cfg Config, sample matrix.Rows) (Fitted, error) {
+func fitElementary(_ context.Context, cfg Config, sample matrix.Rows) (Fitted, error) {
 	return fitStretched(cfg, sample, chooseStretches(cfg, sample, cfg.terms(usualElementary), elementarySignature), elementaryOf)
 }
 

@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"fmt"
 
 	"mercer/internal/spare"
@@ -31,8 +32,8 @@ type compared struct {
 	free    spare.Slices[float64]
 }
 
-func fitCompared(cfg Config, sample matrix.Rows) (Fitted, error) {
-	h, err := chooseLandmarks(cfg, sample, "uniform")
+func fitCompared(ctx context.Context, cfg Config, sample matrix.Rows) (Fitted, error) {
+	h, err := chooseLandmarks(ctx, cfg, sample, "uniform")
 	if err != nil {
 		return nil, err
 	}

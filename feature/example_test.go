@@ -1,6 +1,7 @@
 package feature_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"math"
@@ -38,7 +39,7 @@ func ExampleFit() {
 	}
 	cfg := feature.Config{Map: "korp", Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.1}, Features: 16,
 		Options: feature.Options{Pool: 20}, Seed: 1}
-	m, err := feature.Fit(cfg, matrix.Rows{Dense: sample})
+	m, err := feature.Fit(context.Background(), cfg, matrix.Rows{Dense: sample})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func ExampleFit_nystrom() {
 		x.Row(i)[0], x.Row(i)[1] = float32(math.Cos(t)*t), float32(math.Sin(t)*t)
 	}
 	k := kernel.Kernel{Name: "rbf", Gamma: 0.2}
-	m, err := feature.Fit(feature.Config{Map: "nystrom", Kernel: k, Features: 30, Seed: 1,
+	m, err := feature.Fit(context.Background(), feature.Config{Map: "nystrom", Kernel: k, Features: 30, Seed: 1,
 		Options: feature.Options{Landmarks: "kmeans"}}, matrix.Rows{Dense: x})
 	if err != nil {
 		log.Fatal(err)

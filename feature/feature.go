@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -182,8 +183,8 @@ func New(cfg Config, dim int) (m Map, err error) {
 }
 
 // Fit makes the map of a configuration for rows like those of sample, which only maps
-// with NeedsSample use.
-func Fit(cfg Config, sample matrix.Rows) (m Map, err error) {
+// with NeedsSample use. It returns the error of the context if that ends first.
+func Fit(ctx context.Context, cfg Config, sample matrix.Rows) (m Map, err error) {
 	asked := cfg
 	defer func() { err = explained(asked, err) }()
 	cfg = expanded(cfg, sample.Dim())
@@ -202,7 +203,7 @@ func Fit(cfg Config, sample matrix.Rows) (m Map, err error) {
 			return nil, fmt.Errorf("feature: map %s: %w", cfg.Map, err)
 		}
 	}
-	return k.fit(cfg, sample)
+	return k.fit(ctx, cfg, sample)
 }
 
 // Restore rebuilds a fitted map from its configuration and State. Maps that are

@@ -72,7 +72,7 @@ func (c mapCase) fit(t testing.TB, features, dim int) Map {
 	t.Helper()
 	c.wish(features)
 	sample, _ := someRows(60, dim)
-	m, err := Fit(c.Config, c.rows(sample))
+	m, err := Fit(t.Context(), c.Config, c.rows(sample))
 	if err != nil {
 		t.Fatalf("%s: %v", c, err)
 	}
@@ -245,7 +245,7 @@ func TestSameConfigurationGivesSameMap(t *testing.T) {
 		if err := json.Unmarshal(text, &again); err != nil || !reflect.DeepEqual(again, c.Config) {
 			t.Fatalf("%s became %+v, %v", text, again, err)
 		}
-		m, err := Fit(c.Config, dense)
+		m, err := Fit(t.Context(), c.Config, dense)
 		if err != nil {
 			t.Fatalf("%s: %v", c, err)
 		}
@@ -265,7 +265,7 @@ func TestSameConfigurationGivesSameMap(t *testing.T) {
 			t.Errorf("%s: the same configuration gives another map", c)
 		}
 		c.Seed = 6
-		if m, err = Fit(c.Config, dense); err != nil {
+		if m, err = Fit(t.Context(), c.Config, dense); err != nil {
 			t.Fatalf("%s: %v", c, err)
 		}
 		if slices.Equal(transform(m, dense).Data, want.Data) != c.drawsNothing {

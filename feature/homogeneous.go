@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -101,7 +102,7 @@ func newPeriodic(cfg Config, dim int) (Map, error) {
 	return periodicOf(cfg, dim, cfg.Period, windowed(cfg.Kernel, cfg.Window, cfg.Period, cfg.terms(usualHomogeneous)/2))
 }
 
-func fitPeriodic(cfg Config, sample matrix.Rows) (Fitted, error) {
+func fitPeriodic(_ context.Context, cfg Config, sample matrix.Rows) (Fitted, error) {
 	period, w := choosePeriod(cfg, sample)
 	state := map[string]*matrix.Dense{"period": {Rows: 1, Cols: 1, Stride: 1, Data: []float32{float32(period)}}}
 	if cfg.fitted() {

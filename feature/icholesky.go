@@ -2,6 +2,7 @@ package feature
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -43,21 +44,21 @@ func greedyRows(cfg Config) int {
 	return max(2000, 8*min(m, 1<<20))
 }
 
-func fitICholesky(cfg Config, sample matrix.Rows) (Fitted, error) {
+func fitICholesky(ctx context.Context, cfg Config, sample matrix.Rows) (Fitted, error) {
 	m := min(cfg.Features, sample.Len())
 	n, d := float64(sample.Len()), float64(sample.Dim())
 	if err := affordable(cfg, sample.Dim(), 8*float64(m)*(d+3*float64(m)+n)+8*n*columnBlock); err != nil {
 		return nil, err
 	}
-	f, err := newICholesky(cfg, sample, m)
+	f, err := newICholesky(ctx, cfg, sample, m)
 	if err != nil {
 		return nil, fmt.Errorf("feature: icholesky: %w", err)
 	}
 	return f, nil
 }
 
-func newICholesky(cfg Config, sample matrix.Rows, m int) (*icholesky, error) {
-	f, err := newPartial(cfg.Kernel, sample, m)
+func newICholesky(ctx context.Context, cfg Config, sample matrix.Rows, m int) (*icholesky, error) {
+	f, err := newPartial(ctx, cfg.Kernel, sample, m)
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +72,9 @@ func newICholesky(cfg Config, sample matrix.Rows, m int) (*icholesky, error) {
 	// W = L⁻ᵀ: column c of it is line c of L⁻¹, by forward substitution.
 	w := make([]float64, r*r)
 	for i, p := range f.pivots {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		line := f.row(p)[:i+1]
 		vec.Parallel(i+1, 64, func(lo, hi int) {
 			for c := lo; c < hi; c++ {
@@ -106,6 +110,9 @@ func (f *partial) greedy(m int) error {
 	var ahead []int // rows whose columns are columns of block
 	block := make([]float64, n*min(columnBlock, n))
 	for len(f.pivots) < m {
+		if err := f.ctx.Err(); err != nil {
+			return err
+		}
 		p := argmax(f.left)
 		if f.left[p] <= tolerance {
 			return nil

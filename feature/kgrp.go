@@ -1,6 +1,8 @@
 package feature
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -62,7 +64,7 @@ type kernelRP struct {
 // values have about 15 digits, and features keep as many as the eigenvalue's root.
 const smallest = 1e-10
 
-func fitKernelRP(cfg Config, sample matrix.Rows) (Fitted, error) {
+func fitKernelRP(ctx context.Context, cfg Config, sample matrix.Rows) (Fitted, error) {
 	n, dim := sample.Len(), sample.Dim()
 	m, t := cfg.Pool, cfg.T
 	if t < 0 || m < 0 || cfg.Rank < 0 {
@@ -90,7 +92,7 @@ func fitKernelRP(cfg Config, sample matrix.Rows) (Fitted, error) {
 	if err != nil {
 		return nil, fmt.Errorf("feature: %s: %w", cfg.Map, err)
 	}
-	values, v, err := centredEigen(against, kept)
+	values, v, err := centredEigen(ctx, against, kept)
 	if err != nil {
 		return nil, fmt.Errorf("feature: %s: %w", cfg.Map, err)
 	}
@@ -174,9 +176,9 @@ func gather(x matrix.Rows, chosen []int) *matrix.Dense {
 // centredEigen returns the eigenvalues, largest first, of the centred Gram matrix of rows with
 // themselves, without those that are 0 up to rounding, and the eigenvectors as columns of a
 // matrix with a line for each row.
-func centredEigen(a *kernel.Against, rows *matrix.Dense) (values, vectors []float64, err error) {
+func centredEigen(ctx context.Context, a *kernel.Against, rows *matrix.Dense) (values, vectors []float64, err error) {
 	m := rows.Rows
-	gram, largest, err := gramOf(a, rows)
+	gram, largest, err := gramOf(ctx, a, rows)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -192,7 +194,7 @@ func centredEigen(a *kernel.Against, rows *matrix.Dense) (values, vectors []floa
 			gram[i*m+j] -= mean[i] + mean[j] - all
 		}
 	}
-	if values, vectors, err = positiveEigen(m, gram, largest); err == nil && len(values) == 0 {
+	if values, vectors, err = positiveEigen(ctx, m, gram, largest); err == nil && len(values) == 0 {
 		err = fmt.Errorf("to the kernel all rows of the sample are alike; it takes different ones")
 	}
 	return values, vectors, err
@@ -200,16 +202,19 @@ func centredEigen(a *kernel.Against, rows *matrix.Dense) (values, vectors []floa
 
 // gramOf returns the Gram matrix of rows with themselves, where a evaluates the kernel against
 // them, and its largest absolute value.
-func gramOf(a *kernel.Against, rows *matrix.Dense) (gram []float64, largest float64, err error) {
+func gramOf(ctx context.Context, a *kernel.Against, rows *matrix.Dense) (gram []float64, largest float64, err error) {
 	m := rows.Rows
 	gram = make([]float64, m*m)
 	vec.Parallel(m, 14, func(lo, hi int) {
 		work := make([]float64, 14*a.Work())
-		for ; lo < hi; lo += 14 {
+		for ; lo < hi && ctx.Err() == nil; lo += 14 {
 			end := min(lo+14, hi)
 			a.Rows(matrix.Rows{Dense: rows}, lo, end, gram[lo*m:end*m], work)
 		}
 	})
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
 	for i := range m {
 		for j := range i {
 			gram[j*m+i] = gram[i*m+j] // they may differ in the last digit
@@ -227,10 +232,10 @@ func gramOf(a *kernel.Against, rows *matrix.Dense) (gram []float64, largest floa
 // positiveEigen returns the eigenvalues, largest first, of a Gram matrix of order m, without
 // those that are 0 up to rounding, of kernel values of which one is as large as size; and
 // the eigenvectors as columns of a matrix with m lines. It overwrites gram.
-func positiveEigen(m int, gram []float64, size float64) (values, vectors []float64, err error) {
+func positiveEigen(ctx context.Context, m int, gram []float64, size float64) (values, vectors []float64, err error) {
 	ascending := make([]float64, m)
-	if !vec.EigenSym(m, gram, m, ascending, true) {
-		return nil, nil, fmt.Errorf("the eigenvalues of the sample's kernel matrix did not converge")
+	if !vec.EigenSym(ctx, m, gram, m, ascending, true) {
+		return nil, nil, cmp.Or(ctx.Err(), fmt.Errorf("the eigenvalues of the sample's kernel matrix did not converge"))
 	}
 	// Rounding errors of the kernel's values produce spurious eigenvalues.
 	floor := max(smallest*ascending[m-1], 1e-15*float64(m)*size)

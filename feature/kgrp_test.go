@@ -90,7 +90,7 @@ func TestKernelProjectionsMeans(t *testing.T) {
 		var estimate [6][6][]float64
 		for seed := range n {
 			c.cfg.Seed = uint64(seed)
-			f, err := Fit(c.cfg, sample)
+			f, err := Fit(t.Context(), c.cfg, sample)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,13 +130,13 @@ func TestOrthonormalProjectionOfFullRankIsExact(t *testing.T) {
 	for _, k := range []kernel.Kernel{rbf, linear, poly(1, 2, 1), {Name: "arccos", Degree: 1}} {
 		for _, times := range []int{1, 2} {
 			cfg := Config{Map: "korp", Kernel: k, Features: 1, Options: Options{Pool: 20, T: 1}}
-			f, err := Fit(cfg, sample)
+			f, err := Fit(t.Context(), cfg, sample)
 			if err != nil {
 				t.Fatal(err)
 			}
 			r := f.(*kernelRP).rank
 			cfg.Features = r * times
-			if f, err = Fit(cfg, sample); err != nil {
+			if f, err = Fit(t.Context(), cfg, sample); err != nil {
 				t.Fatal(err)
 			}
 			z, want := transform(f, x), nystromValues(k, sample.Dense, x.Dense, r)
@@ -162,7 +162,7 @@ func TestRankOfRepeatedRows(t *testing.T) {
 	}
 	for _, name := range []string{"kg-rp", "korp", "kpca-rp"} {
 		cfg := Config{Map: name, Kernel: rbf, Features: 19, Options: Options{Pool: 30}}
-		f, err := Fit(cfg, sample)
+		f, err := Fit(t.Context(), cfg, sample)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,12 +209,12 @@ func TestKernelProjectionsSayWhatIsWrong(t *testing.T) {
 		{Config{Map: "korp", Kernel: poly(0.3, 3, 1), Features: 4}, same, "rows of the sample are alike"},
 		{Config{Map: "kpca-rp", Kernel: poly(1e30, 60, 1), Features: 4}, sample, "not finite"},
 	} {
-		if _, err := Fit(c.cfg, c.sample); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Fit(t.Context(), c.cfg, c.sample); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
 		}
 	}
 	cfg := Config{Map: "kg-rp", Kernel: rbf, Features: 4}
-	f, err := Fit(cfg, sample)
+	f, err := Fit(t.Context(), cfg, sample)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,7 +39,7 @@ type kind struct {
 	// that the configuration leaves nothing to the sample.
 	given   func(cfg Config) bool
 	make    func(cfg Config, dim int) (Map, error)
-	fit     func(cfg Config, sample matrix.Rows) (Fitted, error)
+	fit     func(ctx context.Context, cfg Config, sample matrix.Rows) (Fitted, error)
 	restore func(cfg Config, dim int, state map[string]*matrix.Dense) (Fitted, error)
 }
 

@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -72,6 +73,7 @@ var landmarkChoices = []struct {
 
 // choice is a way to choose landmarks, with its inputs.
 type choice struct {
+	ctx    context.Context
 	kernel kernel.Kernel
 	sample matrix.Rows
 	m      int // how many, at most as many as the sample has rows
@@ -115,7 +117,7 @@ func landmarkRows(cfg Config) int {
 
 // chooseLandmarks returns the landmarks of a map, cfg.Features of them unless the sample has
 // fewer rows, or fewer that differ.
-func chooseLandmarks(cfg Config, sample matrix.Rows, usual string) (*matrix.Dense, error) {
+func chooseLandmarks(ctx context.Context, cfg Config, sample matrix.Rows, usual string) (*matrix.Dense, error) {
 	if cfg.Landmarks == "given" {
 		return givenLandmarks(cfg, sample.Dim())
 	}
@@ -130,7 +132,7 @@ func chooseLandmarks(cfg Config, sample matrix.Rows, usual string) (*matrix.Dens
 	}
 	for _, c := range landmarkChoices {
 		if c.name == name {
-			return c.choose(choice{cfg.Kernel, sample, m, cfg.Seed})
+			return c.choose(choice{ctx, cfg.Kernel, sample, m, cfg.Seed})
 		}
 	}
 	return nil, checkLandmarks(cfg)
@@ -170,20 +172,27 @@ func uniform(c choice) (*matrix.Dense, error) {
 var errNotFinite = errors.New("the kernel of the sample's rows is not finite; scale the data")
 
 // gramRows writes k(x_i, h_j) of all rows x_i and h_j into a new matrix.
-func gramRows(k kernel.Kernel, x, h matrix.Rows) ([]float64, error) {
+func gramRows(ctx context.Context, k kernel.Kernel, x, h matrix.Rows) ([]float64, error) {
 	g, err := kernel.NewGram(k, x, h)
 	if err != nil {
 		return nil, err
 	}
 	values := make([]float64, x.Len()*h.Len())
-	g.Rows(0, x.Len(), values)
+	const block = 512
+	for i := 0; i < x.Len(); i += block {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		end := min(i+block, x.Len())
+		g.Rows(i, end, values[i*h.Len():end*h.Len()])
+	}
 	return values, nil
 }
 
 // Landmarks chooses m rows of a sample, or as many as it has, by one of LandmarkChoices but
 // "given" ("" is uniform): the landmarks that a nystrom map of the kernel would
 // have. Sparse rows become dense. The memory is that of the choice.
-func Landmarks(k kernel.Kernel, sample matrix.Rows, choose string, m int, seed uint64) (*matrix.Dense, error) {
+func Landmarks(ctx context.Context, k kernel.Kernel, sample matrix.Rows, choose string, m int, seed uint64) (*matrix.Dense, error) {
 	cfg := Config{Map: Nystrom, Kernel: k, Features: m, Seed: seed}
 	cfg.Landmarks = choose
 	if choose == "given" || m < 1 || sample.Len() == 0 {
@@ -192,5 +201,5 @@ func Landmarks(k kernel.Kernel, sample matrix.Rows, choose string, m int, seed u
 	if err := errors.Join(k.Validate(), checkLandmarks(cfg)); err != nil {
 		return nil, err
 	}
-	return chooseLandmarks(cfg, sample, "uniform")
+	return chooseLandmarks(ctx, cfg, sample, "uniform")
 }

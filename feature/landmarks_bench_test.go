@@ -21,14 +21,14 @@ func BenchmarkNystrom(b *testing.B) {
 		cfg := Config{Map: "nystrom", Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.01}, Features: 1000, Options: Options{Landmarks: landmarks}}
 		b.Run("fit/"+landmarks, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Fit(cfg, rows); err != nil {
+				if _, err := Fit(b.Context(), cfg, rows); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 	}
 	cfg := Config{Map: "nystrom", Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.01}, Features: 1000}
-	m, err := Fit(cfg, rows)
+	m, err := Fit(b.Context(), cfg, rows)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func BenchmarkNystrom(b *testing.B) {
 			m.Transform(z, rows)
 		}
 	})
-	w, rank, err := nystromWeights(cfg, m.(*nystrom).at)
+	w, rank, err := nystromWeights(b.Context(), cfg, m.(*nystrom).at)
 	if err != nil {
 		b.Fatal(err)
 	}

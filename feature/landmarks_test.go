@@ -95,7 +95,7 @@ func TestNystromIsTheProjectionOnItsLandmarks(t *testing.T) {
 		for _, choice := range []string{"", "uniform", "kmeans", "kmedoid", "leverage", "rpcholesky"} {
 			for _, rank := range []int{0, 5} {
 				cfg := Config{Map: "nystrom", Kernel: k, Features: 30, Seed: 3, Options: Options{Landmarks: choice, Rank: rank}}
-				m, err := Fit(cfg, sample)
+				m, err := Fit(t.Context(), cfg, sample)
 				if err != nil {
 					t.Fatalf("%v: %v", cfg, err)
 				}
@@ -120,7 +120,7 @@ func TestNystromIsTheProjectionOnItsLandmarks(t *testing.T) {
 func TestEveryChoiceTakesDifferentRowsOfTheSample(t *testing.T) {
 	sample := clustered(300, 5, 1)
 	for _, c := range landmarkChoices {
-		h, err := c.choose(choice{rbf, sample, 40, 1})
+		h, err := c.choose(choice{t.Context(), rbf, sample, 40, 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func TestNystromAgreesWithScikitLearn(t *testing.T) {
 	for _, c := range recorded.Cases {
 		h, x := denseOf(c.Landmarks), denseOf(recorded.Rows)
 		cfg := Config{Map: "nystrom", Kernel: c.Kernel, Features: h.Rows, Given: h, Options: Options{Landmarks: "given"}}
-		m, err := Fit(cfg, matrix.Rows{Dense: x})
+		m, err := Fit(t.Context(), cfg, matrix.Rows{Dense: x})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestNystromOfAllRowsIsTheKernel(t *testing.T) {
 		{Name: "exp", Gamma: 0.2}, arccos(0), arccos(1)} {
 		for _, choice := range []string{"uniform", "kmedoid", "leverage", "rpcholesky"} {
 			for _, x := range []matrix.Rows{sample, sparse} {
-				m, err := Fit(Config{Map: "nystrom", Kernel: k, Features: 100, Options: Options{Landmarks: choice}}, x)
+				m, err := Fit(t.Context(), Config{Map: "nystrom", Kernel: k, Features: 100, Options: Options{Landmarks: choice}}, x)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -220,7 +220,7 @@ func TestNystromOfAllRowsIsTheKernel(t *testing.T) {
 // lost is the mean of k(x, x) - z(x)·z(x) over rows, for a kernel with k(x, x) = 1.
 func lost(t *testing.T, cfg Config, x matrix.Rows) float64 {
 	t.Helper()
-	m, err := Fit(cfg, x)
+	m, err := Fit(t.Context(), cfg, x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func TestNystromDropsDirectionsWithoutContent(t *testing.T) {
 		{"poly", poly(1, 2, 0), sample.Dense, 21, "rank 21 of 40 landmarks"},
 	} {
 		cfg := Config{Map: "nystrom", Kernel: c.kernel, Features: 64, Given: c.h, Options: Options{Landmarks: "given"}}
-		m, err := Fit(cfg, sample)
+		m, err := Fit(t.Context(), cfg, sample)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,7 +304,7 @@ func TestNystromDropsDirectionsWithoutContent(t *testing.T) {
 		}
 	}
 	for _, name := range LandmarkChoices()[:5] {
-		m, err := Fit(Config{Map: "nystrom", Kernel: rbf, Features: 64, Options: Options{Landmarks: name}}, matrix.Rows{Dense: twice})
+		m, err := Fit(t.Context(), Config{Map: "nystrom", Kernel: rbf, Features: 64, Options: Options{Landmarks: name}}, matrix.Rows{Dense: twice})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -332,7 +332,7 @@ func TestLightFeaturesAreNearlyThoseOfFloat64(t *testing.T) {
 		for _, k := range []kernel.Kernel{{Name: "rbf", Gamma: gamma}, {Name: "rbf", Gamma: 10 * gamma},
 			{Name: "matern", Gamma: gamma, Nu: 1.5}} {
 			h := x.Slice(0, 300)
-			w, r, err := nystromWeights(Config{Kernel: k}, h)
+			w, r, err := nystromWeights(t.Context(), Config{Kernel: k}, h)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -362,7 +362,7 @@ func TestLightFeaturesAreNearlyThoseOfFloat64(t *testing.T) {
 	// Landmarks close together: a third of the digits would be lost.
 	near := matrix.NewDense(100, 3)
 	random.New(2, "light").FillNormal(near.Data)
-	w, _, err := nystromWeights(Config{Kernel: rbf}, near)
+	w, _, err := nystromWeights(t.Context(), Config{Kernel: rbf}, near)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -391,7 +391,7 @@ func TestCentresOfHistogramsAreHistograms(t *testing.T) {
 				continue
 			}
 			cfg := Config{Map: m, Kernel: k, Features: 40, Options: Options{Landmarks: "kmeans"}}
-			if _, err := Fit(cfg, matrix.Rows{Dense: x}); err != nil {
+			if _, err := Fit(t.Context(), cfg, matrix.Rows{Dense: x}); err != nil {
 				t.Errorf("%s of %s: %v", m, k.Name, err)
 			}
 		}

@@ -37,7 +37,7 @@ func TestGradientOfLandmarks(t *testing.T) {
 		for i := range h.Data {
 			h.Data[i] += 0.07 * float32(1+i%3) // off the rows
 		}
-		c := newDescent(k, x, h, 1)
+		c := newDescent(t.Context(), k, x, h, 1)
 		got, err := c.gradient(x)
 		if err != nil {
 			t.Fatal(err)
@@ -73,11 +73,11 @@ func TestLearnedLandmarksLoseLess(t *testing.T) {
 	for _, k := range everyKernel {
 		for _, start := range []string{"uniform", "kmeans"} {
 			cfg := Config{Map: "cksvd", Kernel: k, Features: 3, Seed: 1, Options: Options{Landmarks: start}}
-			h, err := chooseLandmarks(cfg, x, start)
+			h, err := chooseLandmarks(t.Context(), cfg, x, start)
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := newDescent(k, x, c2(h), 1)
+			c := newDescent(t.Context(), k, x, c2(h), 1)
 			lost, err := c.run()
 			if err != nil {
 				t.Fatal(err)
@@ -89,7 +89,7 @@ func TestLearnedLandmarksLoseLess(t *testing.T) {
 				t.Errorf("%v from %s: the loss rises: %v", k, start, lost)
 			}
 			// It is what the map loses.
-			m, err := newNystrom(cfg, c.best)
+			m, err := newNystrom(t.Context(), cfg, c.best)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,7 +117,7 @@ func TestOneLearnedLandmarkIsThePrincipalDirection(t *testing.T) {
 		}
 	}
 	h := denseOf([][]float32{{1, 0.4, 1}})
-	c := newDescent(linear, matrix.Rows{Dense: x}, h, 1)
+	c := newDescent(t.Context(), linear, matrix.Rows{Dense: x}, h, 1)
 	if _, err := c.run(); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestIncompleteCholeskyIsNystromOnItsPivots(t *testing.T) {
 	x, _ := someRows(100, 6)
 	for _, k := range []kernel.Kernel{rbf, laplacian, linear, poly(0.2, 3, 1), arccos(1), {Name: "rbf", Gamma: 5}} {
 		for _, rows := range []matrix.Rows{sample, sparse} {
-			m, err := Fit(Config{Map: "icholesky", Kernel: k, Features: 30}, rows)
+			m, err := Fit(t.Context(), Config{Map: "icholesky", Kernel: k, Features: 30}, rows)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -184,7 +184,7 @@ func TestIncompleteCholeskyIsNystromOnItsPivots(t *testing.T) {
 func TestPivotsAreTheRowsWithMostLeft(t *testing.T) {
 	x := clustered(300, 4, 5)
 	k := poly(0.1, 2, 1)
-	f, err := newPartial(k, x, 100)
+	f, err := newPartial(t.Context(), k, x, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestPivotsAreTheRowsWithMostLeft(t *testing.T) {
 		outer.Outer(1/rest.At(p, p), rest.ColView(p), rest.ColView(p))
 		rest.Sub(rest, &outer)
 	}
-	m, err := Fit(Config{Map: "icholesky", Kernel: rbf, Features: 10}, x)
+	m, err := Fit(t.Context(), Config{Map: "icholesky", Kernel: rbf, Features: 10}, x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestBasisFunctions(t *testing.T) {
 			if name == "rbf-network" && k.Name != "rbf" || !math.IsInf(float64(k.Lowest()), -1) {
 				continue
 			}
-			m, err := Fit(Config{Map: name, Kernel: k, Features: 4, Given: given, Options: Options{Landmarks: "given"}}, sample)
+			m, err := Fit(t.Context(), Config{Map: name, Kernel: k, Features: 4, Given: given, Options: Options{Landmarks: "given"}}, sample)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -245,7 +245,7 @@ func TestBasisFunctions(t *testing.T) {
 		}
 	}
 	for _, width := range []float64{0, 0.3} {
-		m, err := Fit(Config{Map: "sigmoid", Kernel: rbf, Features: 4, Given: given, Seed: 2,
+		m, err := Fit(t.Context(), Config{Map: "sigmoid", Kernel: rbf, Features: 4, Given: given, Seed: 2,
 			Options: Options{Landmarks: "given", Width: width}}, sample)
 		if err != nil {
 			t.Fatal(err)
@@ -330,7 +330,7 @@ func TestLandmarkMapsSayWhatIsWrong(t *testing.T) {
 		{Config{Map: "nystrom", Kernel: rbf, Features: 4, MaxBytes: 100}, sample, "100 B at most"},
 		{Config{Map: "icholesky", Kernel: rbf, Features: 4, MaxBytes: 100}, sample, "100 B at most"},
 	} {
-		if _, err := Fit(c.cfg, c.sample); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Fit(t.Context(), c.cfg, c.sample); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
 		}
 	}
@@ -345,7 +345,7 @@ func TestStatesOfLandmarkMapsAreChecked(t *testing.T) {
 		if !math.IsInf(float64(c.Kernel.Lowest()), -1) {
 			x = positive(sample)
 		}
-		m, err := Fit(c.Config, x)
+		m, err := Fit(t.Context(), c.Config, x)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -393,7 +393,7 @@ func TestEveryKernelHasLandmarks(t *testing.T) {
 	x := positive(some)
 	for _, k := range everyKernel {
 		for _, name := range []string{"nystrom", "icholesky"} {
-			m, err := Fit(Config{Map: name, Kernel: k, Features: 40}, x)
+			m, err := Fit(t.Context(), Config{Map: name, Kernel: k, Features: 40}, x)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -139,7 +139,7 @@ func TestWordsOfOptions(t *testing.T) {
 			}
 			var first []float32
 			for i, word := range append([]string{""}, words...) {
-				m, err := Fit(config(word), x)
+				m, err := Fit(t.Context(), config(word), x)
 				if err != nil {
 					t.Errorf("%s with %s %q: %v", k.name, option, word, err)
 					continue
@@ -159,7 +159,7 @@ func TestWordsOfOptions(t *testing.T) {
 					}
 				}
 			}
-			if _, err := Fit(config("nonsense"), x); err == nil {
+			if _, err := Fit(t.Context(), config("nonsense"), x); err == nil {
 				t.Errorf("%s takes %s nonsense", k.name, option)
 			}
 			help := OptionHelp(option)

@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -38,8 +39,8 @@ func checkNetwork(cfg Config) error {
 	return checkLandmarks(cfg)
 }
 
-func fitNetwork(cfg Config, sample matrix.Rows) (Fitted, error) {
-	h, err := chooseLandmarks(cfg, sample, "kmeans")
+func fitNetwork(ctx context.Context, cfg Config, sample matrix.Rows) (Fitted, error) {
+	h, err := chooseLandmarks(ctx, cfg, sample, "kmeans")
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func TestOwnWidthsAreThoseOfTheNearestCentres(t *testing.T) {
 	x := blobs(300, 4, 12, 1)
 	const gamma = 0.7
 	cfg := Config{Map: RBFNetwork, Kernel: kernel.Kernel{Name: "rbf", Gamma: gamma}, Features: 12, Seed: 3, Options: Options{Widths: "own"}}
-	m, err := Fit(cfg, matrix.Rows{Dense: x})
+	m, err := Fit(t.Context(), cfg, matrix.Rows{Dense: x})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestOwnWidthsAreThoseOfTheNearestCentres(t *testing.T) {
 		}
 	}
 	// One centre, or equal ones, have the width of γ.
-	one, err := Fit(Config{Map: RBFNetwork, Kernel: cfg.Kernel, Features: 1, Seed: 3, Options: Options{Widths: "own"}}, matrix.Rows{Dense: x})
+	one, err := Fit(t.Context(), Config{Map: RBFNetwork, Kernel: cfg.Kernel, Features: 1, Seed: 3, Options: Options{Widths: "own"}}, matrix.Rows{Dense: x})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestProjectedClustersCostLittleMore(t *testing.T) {
 	for seed := range uint64(4) {
 		var costs []float64
 		for _, choose := range []string{"projected", "kmeans", "uniform"} {
-			h, err := Landmarks(k, rows, choose, 10, seed+1)
+			h, err := Landmarks(t.Context(), k, rows, choose, 10, seed+1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,11 +129,11 @@ func TestProjectedClustersCostLittleMore(t *testing.T) {
 	}
 	// Rows of few dimensions are not projected.
 	small := matrix.Rows{Dense: blobs(200, 20, 5, 2)}
-	a, err := Landmarks(k, small, "projected", 5, 1)
+	a, err := Landmarks(t.Context(), k, small, "projected", 5, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Landmarks(k, small, "kmeans", 5, 1)
+	b, err := Landmarks(t.Context(), k, small, "kmeans", 5, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -30,17 +31,17 @@ const Nystrom = "nystrom"
 // nystrom is the map [Nystrom].
 type nystrom struct{ *weighted }
 
-func fitNystrom(cfg Config, sample matrix.Rows) (Fitted, error) {
-	h, err := chooseLandmarks(cfg, sample, "uniform")
+func fitNystrom(ctx context.Context, cfg Config, sample matrix.Rows) (Fitted, error) {
+	h, err := chooseLandmarks(ctx, cfg, sample, "uniform")
 	if err != nil {
 		return nil, err
 	}
-	return newNystrom(cfg, h)
+	return newNystrom(ctx, cfg, h)
 }
 
 // newNystrom makes the map of landmarks.
-func newNystrom(cfg Config, h *matrix.Dense) (*nystrom, error) {
-	w, r, err := nystromWeights(cfg, h)
+func newNystrom(ctx context.Context, cfg Config, h *matrix.Dense) (*nystrom, error) {
+	w, r, err := nystromWeights(ctx, cfg, h)
 	if err != nil {
 		return nil, fmt.Errorf("feature: %s: %w", cfg.Map, err)
 	}
@@ -52,16 +53,16 @@ func newNystrom(cfg Config, h *matrix.Dense) (*nystrom, error) {
 }
 
 // nystromWeights returns VΛ^(-1/2), m×r, and r.
-func nystromWeights(cfg Config, h *matrix.Dense) (w []float64, r int, err error) {
+func nystromWeights(ctx context.Context, cfg Config, h *matrix.Dense) (w []float64, r int, err error) {
 	against, err := kernel.NewAgainst(cfg.Kernel, matrix.Rows{Dense: h})
 	if err != nil {
 		return nil, 0, err
 	}
-	gram, largest, err := gramOf(against, h)
+	gram, largest, err := gramOf(ctx, against, h)
 	if err != nil {
 		return nil, 0, err
 	}
-	values, v, err := positiveEigen(h.Rows, gram, largest)
+	values, v, err := positiveEigen(ctx, h.Rows, gram, largest)
 	if err != nil {
 		return nil, 0, err
 	}

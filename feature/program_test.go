@@ -176,7 +176,7 @@ func TestProgramsComputeTheFeatures(t *testing.T) {
 		cfg.Seed = uint64(i) + 3
 		tested[cfg.Map] = true
 		t.Run(fmt.Sprintf("%d %s %s", i, cfg.Map, cfg.Kernel.Name), func(t *testing.T) {
-			m, err := Fit(cfg, matrix.Rows{Dense: sample})
+			m, err := Fit(t.Context(), cfg, matrix.Rows{Dense: sample})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -28,7 +28,7 @@ func BenchmarkProjections(b *testing.B) {
 	} {
 		x, z := matrix.NewDense(c.rows, c.d), matrix.NewDense(c.rows, c.cfg.Features)
 		random.New(1, "bench").FillNormal(x.Data)
-		m, err := Fit(c.cfg, matrix.Rows{Dense: x})
+		m, err := Fit(b.Context(), c.cfg, matrix.Rows{Dense: x})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -96,7 +96,7 @@ func TestEveryMapIsUnbiasedAndVariesAsItShould(t *testing.T) {
 		for seed := range seeds {
 			c.Seed = uint64(seed + 1)
 			c.wish(features)
-			m, err := Fit(c.Config, c.rows(sample))
+			m, err := Fit(t.Context(), c.Config, c.rows(sample))
 			if err != nil {
 				t.Fatalf("%s: %v", c, err)
 			}

@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -42,8 +43,8 @@ func checkSigmoid(cfg Config) error {
 	return checkLandmarks(cfg)
 }
 
-func fitSigmoid(cfg Config, sample matrix.Rows) (Fitted, error) {
-	centres, err := chooseLandmarks(cfg, sample, "kmeans")
+func fitSigmoid(ctx context.Context, cfg Config, sample matrix.Rows) (Fitted, error) {
+	centres, err := chooseLandmarks(ctx, cfg, sample, "kmeans")
 	if err != nil {
 		return nil, err
 	}

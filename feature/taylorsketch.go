@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -83,7 +84,7 @@ func taylorRoot(k kernel.Kernel) float64 {
 }
 
 // fitTaylorSketch centres the rows, and shares the features out.
-func fitTaylorSketch(cfg Config, sample matrix.Rows) (Fitted, error) {
+func fitTaylorSketch(_ context.Context, cfg Config, sample matrix.Rows) (Fitted, error) {
 	state := map[string]*matrix.Dense{}
 	centre := make([]float64, sample.Dim())
 	if cfg.Kernel.Kind() == kernel.RBF {

@@ -150,7 +150,7 @@ func TestTaylorSharesAreNearTheBest(t *testing.T) {
 func TestTaylorSketchOfFarRows(t *testing.T) {
 	sample, _ := someRows(60, 6)
 	for seed := range uint64(20) {
-		m, err := Fit(Config{Map: TaylorSketch, Kernel: rbf, Features: 9, Seed: seed}, sample)
+		m, err := Fit(t.Context(), Config{Map: TaylorSketch, Kernel: rbf, Features: 9, Seed: seed}, sample)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +178,7 @@ func TestTaylorSketchOfEqualRows(t *testing.T) {
 	want, sum, squares := rbf.Eval(x.Row(0), x.Row(1)), 0.0, 0.0
 	const seeds = 400
 	for seed := range uint64(seeds) {
-		m, err := Fit(Config{Map: TaylorSketch, Kernel: rbf, Features: 64, Seed: seed + 1}, matrix.Rows{Dense: alike})
+		m, err := Fit(t.Context(), Config{Map: TaylorSketch, Kernel: rbf, Features: 64, Seed: seed + 1}, matrix.Rows{Dense: alike})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +203,7 @@ func TestTaylorSketchSaysWhatIsWrong(t *testing.T) {
 		{Config{Map: TaylorSketch, Kernel: kernel.Kernel{Name: "rbf", Gamma: 1e300}, Features: 8}, "no float32"},
 		{Config{Map: TaylorSketch, Kernel: rbf, Features: 8, MaxBytes: 10}, "10 B at most"},
 	} {
-		if _, err := Fit(c.cfg, sample); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Fit(t.Context(), c.cfg, sample); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
 		}
 	}

@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -63,7 +64,7 @@ func checkUnary(cfg Config) error {
 
 func newUnary(cfg Config, dim int) (Map, error) { return unaryOf(cfg, given(cfg.Stretch, dim)) }
 
-func fitUnary(cfg Config, sample matrix.Rows) (Fitted, error) {
+func fitUnary(_ context.Context, cfg Config, sample matrix.Rows) (Fitted, error) {
 	largest := make([]float32, sample.Dim())
 	for i := range sample.Len() {
 		if sample.CSR == nil {

@@ -88,7 +88,7 @@ func proveUnbiased(t *testing.T, c mapCase, d, features, seeds int, errors float
 	}
 	for seed := range seeds {
 		c.Seed = uint64(seed + 1)
-		m, err := Fit(c.Config, c.rows(sample))
+		m, err := Fit(t.Context(), c.Config, c.rows(sample))
 		if err != nil {
 			t.Errorf("%s of %d dimensions: %v", c, d, err)
 			return

@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -61,7 +62,7 @@ func checkWavelets(cfg Config) error {
 	return nil
 }
 
-func fitWavelets(cfg Config, sample matrix.Rows) (Fitted, error) {
+func fitWavelets(_ context.Context, cfg Config, sample matrix.Rows) (Fitted, error) {
 	d := sample.Dim()
 	span := matrix.NewDense(2, d)
 	lo, hi := span.Row(0), span.Row(1)

@@ -17,7 +17,7 @@ var gaussian = kernel.Kernel{Name: "rbf", Gamma: 1} // any kernel
 // waveletsAt fits the map to one dimension from 0 to 1, and maps the numbers (i + ½)/n.
 func waveletsAt(t *testing.T, form string, terms, n int) *matrix.Dense {
 	t.Helper()
-	m, err := Fit(Config{Map: Wavelets, Kernel: gaussian, Options: Options{Form: form, Terms: terms}}, matrix.Rows{Dense: &matrix.Dense{Rows: 2, Cols: 1, Stride: 1, Data: []float32{0, 1}}})
+	m, err := Fit(t.Context(), Config{Map: Wavelets, Kernel: gaussian, Options: Options{Form: form, Terms: terms}}, matrix.Rows{Dense: &matrix.Dense{Rows: 2, Cols: 1, Stride: 1, Data: []float32{0, 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestWaveletsAreThoseOfTheTwoScaleEquations(t *testing.T) {
 		}
 		const levels = 3
 		terms := length + 1<<levels - 1 + levels*(length-1)
-		m, err := Fit(Config{Map: Wavelets, Kernel: gaussian, Options: Options{Form: form, Terms: terms + 1}}, matrix.Rows{Dense: &matrix.Dense{Rows: 2, Cols: 1, Stride: 1, Data: []float32{-3, 5}}})
+		m, err := Fit(t.Context(), Config{Map: Wavelets, Kernel: gaussian, Options: Options{Form: form, Terms: terms + 1}}, matrix.Rows{Dense: &matrix.Dense{Rows: 2, Cols: 1, Stride: 1, Data: []float32{-3, 5}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func residual(t *testing.T, z *matrix.Dense, y []float64) float64 {
 			}
 		}
 	}
-	if !vec.CholeskySolve(d, h, d, 1, v, 1) {
+	if !vec.CholeskySolve(t.Context(), d, h, d, 1, v, 1) {
 		t.Fatal("the features are dependent")
 	}
 	most := 0.0
@@ -214,7 +214,7 @@ func TestWaveletsArePyWavelets(t *testing.T) {
 // Numbers beyond the sample's count as its ends, a constant dimension gives the same features for all, and sparse rows those of dense ones.
 func TestWaveletsHoldNumbersWithinTheSample(t *testing.T) {
 	sample := &matrix.Dense{Rows: 2, Cols: 2, Stride: 2, Data: []float32{-1, 4, 3, 4}}
-	m, err := Fit(Config{Map: Wavelets, Kernel: gaussian}, matrix.Rows{Dense: sample})
+	m, err := Fit(t.Context(), Config{Map: Wavelets, Kernel: gaussian}, matrix.Rows{Dense: sample})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -26,8 +27,8 @@ type words struct {
 	free    spare.Slices[float64]
 }
 
-func fitWords(cfg Config, sample matrix.Rows) (Fitted, error) {
-	h, err := chooseLandmarks(cfg, sample, "kmeans")
+func fitWords(ctx context.Context, cfg Config, sample matrix.Rows) (Fitted, error) {
+	h, err := chooseLandmarks(ctx, cfg, sample, "kmeans")
 	if err != nil {
 		return nil, err
 	}

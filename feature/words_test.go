@@ -13,7 +13,7 @@ func TestWordsAreTheNearestCentres(t *testing.T) {
 	x := blobs(200, 5, 9, 4)
 	cfg := Config{Map: Words, Kernel: kernel.RBF.Usual(), Features: 9, Seed: 2}
 	cfg.Kernel.Gamma = 1
-	m, err := Fit(cfg, matrix.Rows{Dense: x})
+	m, err := Fit(t.Context(), cfg, matrix.Rows{Dense: x})
 	if err != nil {
 		t.Fatal(err)
 	}

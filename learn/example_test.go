@@ -1,6 +1,7 @@
 package learn_test
 
 import (
+	"context"
 	"fmt"
 
 	"mercer/learn"
@@ -18,7 +19,7 @@ func ExampleFitLDA() {
 	}
 	s := moments.New(z.Cols, classes)
 	s.Add(z, y, nil)
-	l, report, err := learn.FitLDA(s, learn.LDA{Shrinkage: 0.1})
+	l, report, err := learn.FitLDA(context.Background(), s, learn.LDA{Shrinkage: 0.1})
 	if err != nil {
 		fmt.Println(err)
 		return

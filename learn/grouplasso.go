@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,7 +68,7 @@ type block struct {
 }
 
 // newGroupLasso decomposes the A_gg; sizes are those of the groups in the order of q.
-func newGroupLasso(q *quadratic, sizes []int) (*groupLasso, error) {
+func newGroupLasso(ctx context.Context, q *quadratic, sizes []int) (*groupLasso, error) {
 	s := &groupLasso{quadratic: q}
 	from := 0
 	for _, p := range sizes {
@@ -75,8 +76,8 @@ func newGroupLasso(q *quadratic, sizes []int) (*groupLasso, error) {
 		for i := range p {
 			copy(b.vectors[i*p:(i+1)*p], q.row(from + i)[from:from+p])
 		}
-		if !vec.EigenSym(p, b.vectors, p, b.values, true) {
-			return nil, errors.New("the products of the features are not finite; scale the inputs")
+		if !vec.EigenSym(ctx, p, b.vectors, p, b.values, true) {
+			return nil, cmp.Or(ctx.Err(), errors.New("the products of the features are not finite; scale the inputs"))
 		}
 		s.groups = append(s.groups, b)
 		from += p
@@ -314,7 +315,7 @@ func (p *iterates) extrapolated() (w, g []float64) {
 	for i := range memory {
 		gram[i*memory+i] += 1e-12 * trace
 	}
-	if !(trace > 0) || !vec.CholeskySolve(memory, gram[:], memory, 1, gamma[:], 1) {
+	if !(trace > 0) || !vec.CholeskySolve(context.Background(), memory, gram[:], memory, 1, gamma[:], 1) {
 		return nil, nil
 	}
 	sum := 0.0

@@ -73,7 +73,7 @@ func (o *coordinates) descend(ctx context.Context, tolerance float64, most int) 
 		all[j] = j
 	}
 	for {
-		o.newton()
+		o.newton(ctx)
 		if violation = o.violation(); violation <= tolerance {
 			// Accumulated rounding in g does not count.
 			o.q.refresh(o.w, o.c, o.g)
@@ -138,7 +138,7 @@ func (o *coordinates) visit(features []int) {
 // newton tries the solution of the linear system (A + λ(1-α)I)d = r of the nonzero
 // features, r the violations of their conditions: first with the weights that would change their
 // sign set to 0, then up to the first sign change.
-func (o *coordinates) newton() {
+func (o *coordinates) newton(ctx context.Context) {
 	n := len(o.active)
 	if n == 0 {
 		return
@@ -158,7 +158,7 @@ func (o *coordinates) newton() {
 			d[i] -= math.Copysign(o.l1, w)
 		}
 	}
-	if !vec.CholeskySolve(n, m, n, 1, d, 1) {
+	if !vec.CholeskySolve(ctx, n, m, n, 1, d, 1) {
 		return
 	}
 	step := 1.0

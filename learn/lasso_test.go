@@ -333,7 +333,7 @@ func TestSmallLambdaIsLeastSquares(t *testing.T) {
 	z, y := sample(10, 300, 8, 2, 1)
 	s := moments.New(8, 2)
 	s.Add(z, y, nil)
-	want, _, err := FitRidge(s, nil, Ridge{Lambda: 1e-7})
+	want, _, err := FitRidge(t.Context(), s, nil, Ridge{Lambda: 1e-7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,7 +356,7 @@ func TestLassoOfTheLargestLambdaIsTheMean(t *testing.T) {
 		q := newQuadratic(s.Moments(), nil)
 		largest := (&elasticNet{q, opt.L1Ratio}).largest()
 		if opt.Groups != nil {
-			g, err := newGroupLasso(q, []int{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1})
+			g, err := newGroupLasso(t.Context(), q, []int{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -158,7 +158,7 @@ func FitGroupLasso(ctx context.Context, main, held *moments.Stats, opt Lasso) (*
 		order, sizes = append(order, g.Features...), append(sizes, len(g.Features))
 	}
 	opt.L1Ratio = 0
-	return fitPenalised(ctx, main, held, opt, order, func(q *quadratic) (penalised, error) { return newGroupLasso(q, sizes) })
+	return fitPenalised(ctx, main, held, opt, order, func(q *quadratic) (penalised, error) { return newGroupLasso(ctx, q, sizes) })
 }
 
 // penalised is a quadratic with a penalty that produces zero weights.

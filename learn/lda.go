@@ -1,6 +1,8 @@
 package learn
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -50,7 +52,7 @@ func (r *LDAReport) Lines() []string {
 
 // FitLDA fits on statistics with targets as Target writes them. Scores are log p(c | z) up to what all classes share, of two classes
 // log p(2 | z) - log p(1 | z). Memory beyond the statistics: 8·D² + 16·D·C bytes.
-func FitLDA(s *moments.Stats, opt LDA) (*Linear, *LDAReport, error) {
+func FitLDA(ctx context.Context, s *moments.Stats, opt LDA) (*Linear, *LDAReport, error) {
 	if err := opt.check(); err != nil {
 		return nil, nil, err
 	}
@@ -85,8 +87,8 @@ func FitLDA(s *moments.Stats, opt LDA) (*Linear, *LDAReport, error) {
 			w[i*k+t] = v
 		}
 	}
-	if !vec.CholeskySolve(d, sigma, d, k, w, k) {
-		return nil, nil, errors.New(singular(d, r.Shrinkage))
+	if !vec.CholeskySolve(ctx, d, sigma, d, k, w, k) {
+		return nil, nil, cmp.Or(ctx.Err(), errors.New(singular(d, r.Shrinkage)))
 	}
 	return discriminants(m, c, w, r.Priors), r, nil
 }

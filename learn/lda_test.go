@@ -65,7 +65,7 @@ func TestLDAMatchesScikitLearn(t *testing.T) {
 		merged.Merge(statisticsOf(b, class[first:], f.Classes, nil))
 		for name, s := range map[string]*moments.Stats{"whole": statisticsOf(x, class, f.Classes, nil), "merged": merged} {
 			t.Run(fmt.Sprintf("%d-%.3g-%v-%s", f.Classes, f.Shrinkage, f.Priors, name), func(t *testing.T) {
-				l, r, err := FitLDA(s, opt)
+				l, r, err := FitLDA(t.Context(), s, opt)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -128,7 +128,7 @@ func TestLDAOfNormalClassesIsBayes(t *testing.T) {
 	for i, c := range class {
 		weights[i] = weight[c]
 	}
-	l, r, err := FitLDA(statisticsOf(x, class, 2, weights), LDA{})
+	l, r, err := FitLDA(t.Context(), statisticsOf(x, class, 2, weights), LDA{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,16 +164,20 @@ func TestLDARefuses(t *testing.T) {
 	}
 	class := []int{0, 1, 0, 1, 1, 0}
 	for want, f := range map[string]func() (*Linear, *LDAReport, error){
-		"has no inverse": func() (*Linear, *LDAReport, error) { return FitLDA(statisticsOf(x, class, 2, nil), LDA{Given: true}) },
-		"from 0 to 1":    func() (*Linear, *LDAReport, error) { return FitLDA(statisticsOf(x, class, 2, nil), LDA{Shrinkage: 2}) },
+		"has no inverse": func() (*Linear, *LDAReport, error) {
+			return FitLDA(t.Context(), statisticsOf(x, class, 2, nil), LDA{Given: true})
+		},
+		"from 0 to 1": func() (*Linear, *LDAReport, error) {
+			return FitLDA(t.Context(), statisticsOf(x, class, 2, nil), LDA{Shrinkage: 2})
+		},
 		"add up to 0.9": func() (*Linear, *LDAReport, error) {
-			return FitLDA(statisticsOf(x, class, 2, nil), LDA{Priors: []float64{.5, .4}})
+			return FitLDA(t.Context(), statisticsOf(x, class, 2, nil), LDA{Priors: []float64{.5, .4}})
 		},
 		"3 priors": func() (*Linear, *LDAReport, error) {
-			return FitLDA(statisticsOf(x, class, 2, nil), LDA{Priors: []float64{.5, .3, .2}})
+			return FitLDA(t.Context(), statisticsOf(x, class, 2, nil), LDA{Priors: []float64{.5, .3, .2}})
 		},
-		"class 3 of 3":    func() (*Linear, *LDAReport, error) { return FitLDA(statisticsOf(x, class, 3, nil), LDA{}) },
-		"no rows to find": func() (*Linear, *LDAReport, error) { return FitLDA(moments.New(2, 1), LDA{}) },
+		"class 3 of 3":    func() (*Linear, *LDAReport, error) { return FitLDA(t.Context(), statisticsOf(x, class, 3, nil), LDA{}) },
+		"no rows to find": func() (*Linear, *LDAReport, error) { return FitLDA(t.Context(), moments.New(2, 1), LDA{}) },
 	} {
 		if _, _, err := f(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one that says %q", err, want)

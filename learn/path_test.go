@@ -70,7 +70,7 @@ func (p *regression) solution(t *testing.T, s *moments.Stats, lambda float64) (*
 	t.Helper()
 	m := s.Moments()
 	solver := newSolver(p.d, p.k)
-	if err := solver.solve(m, lambda); err != nil {
+	if err := solver.solve(t.Context(), m, lambda); err != nil {
 		t.Fatal(err)
 	}
 	return solver, m
@@ -94,7 +94,7 @@ func TestLeaveOneOutByFormulaIsByRefitting(t *testing.T) {
 	for c := range 50 {
 		n, d, k := 12+int(cases.Uint64()%25), 1+int(cases.Uint64()%30), 1+int(cases.Uint64()%3)
 		p := draw(uint64(c), n, d, k, 3)
-		fit, err := Ridge{By: "loo", Rows: p.rows}.Fit([]*moments.Stats{p.stats(-1)})
+		fit, err := Ridge{By: "loo", Rows: p.rows}.Fit(t.Context(), []*moments.Stats{p.stats(-1)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestLeaveOneOutByFormulaIsByRefitting(t *testing.T) {
 func TestThePathIsThatOfSeparateSolves(t *testing.T) {
 	p := draw(100, 80, 25, 2, 2)
 	s := p.stats(-1)
-	fit, err := Ridge{By: "gcv"}.Fit([]*moments.Stats{s})
+	fit, err := Ridge{By: "gcv"}.Fit(t.Context(), []*moments.Stats{s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestThePathIsThatOfSeparateSolves(t *testing.T) {
 			total += w
 		}
 	}
-	spectrumOf, err := newSpectrum(s.Moments(), newSolver(p.d, p.k))
+	spectrumOf, err := newSpectrum(t.Context(), s.Moments(), newSolver(p.d, p.k))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestThePathIsThatOfSeparateSolves(t *testing.T) {
 				unit.V[i] = m.H[min(i, j)*p.d+max(i, j)]
 			}
 			one := newSolver(p.d, 1)
-			if err := one.solve(unit, q.Lambda); err != nil {
+			if err := one.solve(t.Context(), unit, q.Lambda); err != nil {
 				t.Fatal(err)
 			}
 			trace += one.w[j]
@@ -196,7 +196,7 @@ func TestFoldsAreJudgedByFitsWithoutThem(t *testing.T) {
 			s.AddRow(p.z.Row(i), p.y[i*p.k:(i+1)*p.k], p.w[i])
 		}
 	}
-	fit, err := Ridge{By: "folds"}.Fit(parts)
+	fit, err := Ridge{By: "folds"}.Fit(t.Context(), parts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestEvidenceIsThatOfTheRows(t *testing.T) {
 	for i := range p.w {
 		p.w[i] = 1
 	}
-	fit, err := Ridge{By: "evidence"}.Fit([]*moments.Stats{p.stats(-1)})
+	fit, err := Ridge{By: "evidence"}.Fit(t.Context(), []*moments.Stats{p.stats(-1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -323,7 +323,7 @@ func TestEvidenceFindsTheNoise(t *testing.T) {
 		}
 		stats.AddRow(row, []float64{y}, 1)
 	}
-	fit, err := Ridge{Variance: true}.Fit([]*moments.Stats{stats})
+	fit, err := Ridge{Variance: true}.Fit(t.Context(), []*moments.Stats{stats})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +341,7 @@ func TestEvidenceFindsTheNoise(t *testing.T) {
 func TestDeviationsAreThoseOfTheFormula(t *testing.T) {
 	p := draw(400, 70, 9, 2, 2)
 	s := p.stats(-1)
-	fit, err := Ridge{Lambda: 3, Variance: true}.Fit([]*moments.Stats{s})
+	fit, err := Ridge{Lambda: 3, Variance: true}.Fit(t.Context(), []*moments.Stats{s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +357,7 @@ func TestDeviationsAreThoseOfTheFormula(t *testing.T) {
 			one.V[j] = float64(v) - m.MeanZ[j]
 		}
 		solver := newSolver(p.d, 1)
-		if err := solver.solve(one, 3); err != nil {
+		if err := solver.solve(t.Context(), one, 3); err != nil {
 			t.Fatal(err)
 		}
 		around := 1 + 1/m.Weight
@@ -382,7 +382,7 @@ func TestLeastSquares(t *testing.T) {
 	zero := Ridge{By: "given"}
 	t.Run("regular", func(t *testing.T) {
 		p := draw(500, 60, 8, 2, 1)
-		fit, err := zero.Fit([]*moments.Stats{p.stats(-1)})
+		fit, err := zero.Fit(t.Context(), []*moments.Stats{p.stats(-1)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -397,7 +397,7 @@ func TestLeastSquares(t *testing.T) {
 				p.z.Row(i)[j] *= float32(math.Pow(1000, float64(j)-2))
 			}
 		}
-		fit, err := zero.Fit([]*moments.Stats{p.stats(-1)})
+		fit, err := zero.Fit(t.Context(), []*moments.Stats{p.stats(-1)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -430,13 +430,13 @@ func TestLeastSquares(t *testing.T) {
 			r := p.z.Row(i)
 			copy(wide.Row(i), []float32{r[0], r[0], r[1], r[2], 7, r[3], r[3], r[3]})
 		}
-		alone, err := zero.Fit([]*moments.Stats{p.stats(-1)})
+		alone, err := zero.Fit(t.Context(), []*moments.Stats{p.stats(-1)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := moments.New(8, 1)
 		s.Add(wide, p.y, p.w)
-		fit, err := zero.Fit([]*moments.Stats{s})
+		fit, err := zero.Fit(t.Context(), []*moments.Stats{s})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -455,7 +455,7 @@ func TestLeastSquares(t *testing.T) {
 		for i := range p.w {
 			p.w[i] = 1
 		}
-		fit, err := zero.Fit([]*moments.Stats{p.stats(-1)})
+		fit, err := zero.Fit(t.Context(), []*moments.Stats{p.stats(-1)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -471,7 +471,7 @@ func TestLeastSquares(t *testing.T) {
 		}
 		// Least norm: no part of w is orthogonal to all rows, so that among ridge solutions it
 		// is the limit of small λ.
-		near, err := Ridge{Lambda: 1e-5}.Fit([]*moments.Stats{p.stats(-1)})
+		near, err := Ridge{Lambda: 1e-5}.Fit(t.Context(), []*moments.Stats{p.stats(-1)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -486,7 +486,7 @@ func TestLeastSquares(t *testing.T) {
 		for i := range 5 {
 			s.AddRow([]float32{1, 2, 0.1}, []float64{float64(i)}, 1)
 		}
-		fit, err := zero.Fit([]*moments.Stats{s})
+		fit, err := zero.Fit(t.Context(), []*moments.Stats{s})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -542,7 +542,7 @@ func TestEveryWayToChooseTakesAwkwardFeatures(t *testing.T) {
 				if by == "trace" {
 					opt.Lambda = 1e-3
 				}
-				fit, err := opt.Fit(parts)
+				fit, err := opt.Fit(t.Context(), parts)
 				if err != nil {
 					t.Errorf("%s, %s, n = %d: %v", by, name, n, err)
 					continue
@@ -590,7 +590,7 @@ func TestRidgeRefusesWhatItCannotDo(t *testing.T) {
 		"targets too large":   {Ridge{Lambda: 1}, []*moments.Stats{large}},
 		"other rows":          {Ridge{By: "loo", Rows: draw(1, 29, 3, 1, 1).rows}, []*moments.Stats{p.stats(-1)}},
 	} {
-		if _, err := c.opt.Fit(c.parts); err == nil {
+		if _, err := c.opt.Fit(t.Context(), c.parts); err == nil {
 			t.Errorf("%s was accepted", name)
 		}
 	}

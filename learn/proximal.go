@@ -192,7 +192,7 @@ func (p *proximalPoint) minimise(ctx context.Context, enough float64) error {
 		if err := p.gradient(); err != nil {
 			return err
 		}
-		if err := p.step(); err != nil {
+		if err := p.step(ctx); err != nil {
 			return err
 		}
 		slope := vec.Dot64(p.g, p.dw) + float64(p.gb*p.db)

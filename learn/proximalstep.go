@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"context"
 	"math"
 
 	"mercer/internal/vec"
@@ -8,23 +9,23 @@ import (
 )
 
 // step solves for Newton's step at the gradient.
-func (p *proximalPoint) step() error {
+func (p *proximalPoint) step(ctx context.Context) error {
 	if len(p.free) <= p.f.d {
-		return p.stepByRows()
+		return p.stepByRows(ctx)
 	}
-	return p.stepByColumns()
+	return p.stepByColumns(ctx)
 }
 
 // stepByColumns solves (hI + Z_JᵀhS⁻¹Z_J)·step = -h·gradient, Z_J with a column of ones for b, whose
 // own h is 0.
-func (p *proximalPoint) stepByColumns() error {
+func (p *proximalPoint) stepByColumns(ctx context.Context) error {
 	d, c := p.f.d, p.columns
 	a, block := p.cleared(c), p.block[:0]
 	flush := func() {
 		vec.SyrkAdd(c, len(block)/c, block, c, a, c)
 		block = block[:0]
 	}
-	err := p.eachFree(func(i int, rows matrix.Rows, r int) {
+	err := p.eachFree(ctx, func(i int, rows matrix.Rows, r int) {
 		at := len(block)
 		block = block[:at+c]
 		row := block[at:]
@@ -56,9 +57,9 @@ func (p *proximalPoint) stepByColumns() error {
 	if c > d {
 		right[d] = -p.h * p.gb
 	}
-	if !vec.CholeskySolve(c, a, c, 1, right, 1) {
+	if !vec.CholeskySolve(ctx, c, a, c, 1, right, 1) {
 		p.descend()
-		return nil
+		return ctx.Err()
 	}
 	copy(p.dw, right)
 	p.db = 0
@@ -71,12 +72,12 @@ func (p *proximalPoint) stepByColumns() error {
 // stepByRows solves the same system by way of one with as many rows as J has: with G = Z_J,
 //
 //	dw = -g - Gᵀy,   (S + GGᵀ)y = db·1 - Gg,   1ᵀy = -g_b.
-func (p *proximalPoint) stepByRows() error {
+func (p *proximalPoint) stepByRows(ctx context.Context) error {
 	m, d := len(p.free), p.f.d
 	rows := &p.rows
 	rows.Reshape(m, d)
 	at := 0
-	err := p.eachFree(func(_ int, from matrix.Rows, r int) {
+	err := p.eachFree(ctx, func(_ int, from matrix.Rows, r int) {
 		row := rows.Row(at)
 		if from.Dense != nil {
 			copy(row, from.Dense.Row(r))
@@ -94,7 +95,7 @@ func (p *proximalPoint) stepByRows() error {
 	}
 	all := matrix.Rows{Dense: rows}
 	a, block := p.cleared(m), p.block
-	for j0 := 0; j0 < d; j0 += panel {
+	for j0 := 0; j0 < d && ctx.Err() == nil; j0 += panel {
 		width := min(panel, d-j0)
 		vec.Parallel(m, 64, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
@@ -110,9 +111,9 @@ func (p *proximalPoint) stepByRows() error {
 		a[i*m+i] += p.diagonal(int(row))
 		right[2*i], right[2*i+1] = -dotRowWide(all, i, p.g), 1
 	}
-	if m > 0 && !vec.CholeskySolve(m, a, m, 2, right, 2) {
+	if m > 0 && !vec.CholeskySolve(ctx, m, a, m, 2, right, 2) {
 		p.descend()
-		return nil
+		return ctx.Err()
 	}
 	p.db = 0
 	if p.columns > d {
@@ -157,9 +158,12 @@ func (p *proximalPoint) descend() {
 }
 
 // eachFree visits the rows of J in their order, each with where it stands.
-func (p *proximalPoint) eachFree(visit func(i int, rows matrix.Rows, r int)) error {
+func (p *proximalPoint) eachFree(ctx context.Context, visit func(i int, rows matrix.Rows, r int)) error {
 	at := 0
 	return eachBlock(p.f.z, func(first int, rows matrix.Rows) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		for ; at < len(p.free) && int(p.free[at]) < first+rows.Len(); at++ {
 			i := int(p.free[at])
 			visit(i, rows, i-first)

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -50,7 +51,7 @@ type RidgeFit struct {
 
 // FitRidge fits on main and held together; held is used to choose λ and may
 // be nil if λ is given. It is [Ridge.Fit] for the simple case.
-func FitRidge(main, held *moments.Stats, opt Ridge) (*Linear, *RidgeReport, error) {
+func FitRidge(ctx context.Context, main, held *moments.Stats, opt Ridge) (*Linear, *RidgeReport, error) {
 	parts := []*moments.Stats{main}
 	if held != nil {
 		parts = append(parts, held)
@@ -58,7 +59,7 @@ func FitRidge(main, held *moments.Stats, opt Ridge) (*Linear, *RidgeReport, erro
 			opt.By = "held-out"
 		}
 	}
-	fit, err := opt.Fit(parts)
+	fit, err := opt.Fit(ctx, parts)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,7 +74,7 @@ func FitRidge(main, held *moments.Stats, opt Ridge) (*Linear, *RidgeReport, erro
 // Memory beyond the statistics, in bytes: 8·D² + 16·D·K for a given λ and held-out, 16·D² for
 // folds, 24·D² if eigenvectors are needed: for gcv, loo, evidence, Variance and a λ of 0
 // with collinear features.
-func (opt Ridge) Fit(parts []*moments.Stats) (*RidgeFit, error) {
+func (opt Ridge) Fit(ctx context.Context, parts []*moments.Stats) (*RidgeFit, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
@@ -98,7 +99,7 @@ func (opt Ridge) Fit(parts []*moments.Stats) (*RidgeFit, error) {
 			return nil, err
 		}
 	}
-	f := &ridgeFit{opt: opt, solver: opt.Room.solver(m.D, m.K)}
+	f := &ridgeFit{ctx: ctx, opt: opt, solver: opt.Room.solver(m.D, m.K)}
 	f.report = &RidgeReport{By: by, Lambda: opt.Lambda, Whole: opt.Path && by != "given" && by != "trace"}
 	if err := f.fit(parts); err != nil {
 		return nil, err
@@ -156,6 +157,7 @@ func usable(m *moments.Moments) error {
 
 // ridgeFit is a fit in progress.
 type ridgeFit struct {
+	ctx      context.Context
 	opt      Ridge
 	solver   *solver
 	report   *RidgeReport
@@ -172,7 +174,7 @@ func (f *ridgeFit) fit(parts []*moments.Stats) error {
 		if h.Weight > 0 && m.Weight > 0 {
 			r.HeldOut = h.Rows
 			if err := f.search(m, func(lambda float64) (float64, error) {
-				if err := f.solver.solve(m, lambda); err != nil {
+				if err := f.solver.solve(f.ctx, m, lambda); err != nil {
 					return 0, err
 				}
 				return f.solver.heldOut(m.MeanZ, m.MeanY, h) / h.Weight, nil
@@ -200,7 +202,7 @@ func (f *ridgeFit) fit(parts []*moments.Stats) error {
 	var s *spectrum
 	if r.By == "gcv" || r.By == "loo" || r.By == "evidence" || f.opt.Variance {
 		var err error
-		if s, err = newSpectrum(m, f.solver); err != nil {
+		if s, err = newSpectrum(f.ctx, m, f.solver); err != nil {
 			return err
 		}
 		if r.By != "held-out" && r.By != "folds" && r.By != "given" && r.By != "trace" {
@@ -230,7 +232,7 @@ func (f *ridgeFit) fit(parts []*moments.Stats) error {
 	case r.Lambda == 0:
 		return f.leastSquares()
 	}
-	return f.solver.solve(m, r.Lambda)
+	return f.solver.solve(f.ctx, m, r.Lambda)
 }
 
 // leastSquares solves for λ = 0: by Cholesky where the features, each scaled to a variance
@@ -257,7 +259,7 @@ func (f *ridgeFit) leastSquares() error {
 			s.w[i*k+t] = m.V[i*k+t] * scale[i]
 		}
 	}
-	if vec.CholeskySolve(d, s.factor, d, k, s.w, k) {
+	if vec.CholeskySolve(f.ctx, d, s.factor, d, k, s.w, k) {
 		least := 1.0
 		for i := range d {
 			least = min(least, s.factor[i*d+i]*s.factor[i*d+i])
@@ -272,7 +274,7 @@ func (f *ridgeFit) leastSquares() error {
 			return nil
 		}
 	}
-	spectrum, err := newSpectrum(m, s)
+	spectrum, err := newSpectrum(f.ctx, m, s)
 	if err != nil {
 		return err
 	}

@@ -117,6 +117,9 @@ func (f *ridgeFit) search(m *moments.Moments, judge func(lambda float64) (float6
 			}
 		}
 	}
+	if err := f.ctx.Err(); err != nil {
+		return err
+	}
 	if math.IsInf(try(best), 1) {
 		return fmt.Errorf("no λ from %.2g to %.2g makes the system of %d features positive definite; scale the inputs, or give a larger λ",
 			scale*math.Pow(10, pathLow), scale*math.Pow(10, pathHigh), m.D)
@@ -153,7 +156,7 @@ func (f *ridgeFit) folds(parts []*moments.Stats) error {
 			if fold.Weight == 0 {
 				continue
 			}
-			z, y, err := f.solver.solveWithout(all, fold, lambda)
+			z, y, err := f.solver.solveWithout(f.ctx, all, fold, lambda)
 			if err != nil {
 				return 0, err
 			}

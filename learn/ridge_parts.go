@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -35,7 +36,7 @@ func NewRidgeParts(parts []*moments.Stats) (*RidgeParts, error) {
 // Fit fits on the rows of the parts that are listed, for each λ > 0; by trace, λ is in units of
 // tr(H)/D of these rows. If λ is too small for the system to be solved, the model is nil
 // and its error is not.
-func (r *RidgeParts) Fit(train []int, lambdas []float64, trace bool) (models []*Linear, errs []error, err error) {
+func (r *RidgeParts) Fit(ctx context.Context, train []int, lambdas []float64, trace bool) (models []*Linear, errs []error, err error) {
 	in := make([]bool, len(r.parts))
 	for _, p := range train {
 		in[p] = true
@@ -75,9 +76,12 @@ func (r *RidgeParts) Fit(train []int, lambdas []float64, trace bool) (models []*
 		}
 		meanZ, meanY := m.MeanZ, m.MeanY
 		if without == nil {
-			errs[i] = r.solver.solve(m, lambda)
+			errs[i] = r.solver.solve(ctx, m, lambda)
 		} else {
-			meanZ, meanY, errs[i] = r.solver.solveWithout(m, without, lambda)
+			meanZ, meanY, errs[i] = r.solver.solveWithout(ctx, m, without, lambda)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
 		}
 		if errs[i] == nil {
 			models[i] = r.solver.linear(meanZ, meanY)

@@ -44,7 +44,7 @@ func TestRidgeOfPartsIsThatOfTheirRows(t *testing.T) {
 	for _, train := range [][]int{{0, 1, 2, 3}, {0, 1, 2}, {0, 2}, {1, 2, 3}, {2}} {
 		for _, by := range []string{"given", "trace"} {
 			lambdas := []float64{0.01, 3}
-			models, errs, err := shared.Fit(train, lambdas, by == "trace")
+			models, errs, err := shared.Fit(t.Context(), train, lambdas, by == "trace")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,7 +53,7 @@ func TestRidgeOfPartsIsThatOfTheirRows(t *testing.T) {
 				for _, p := range train {
 					alone.Merge(partsOfRows(d, k)[p])
 				}
-				fit, err := Ridge{Lambda: lambda, By: by}.Fit([]*moments.Stats{alone})
+				fit, err := Ridge{Lambda: lambda, By: by}.Fit(t.Context(), []*moments.Stats{alone})
 				if err != nil || errs[i] != nil {
 					t.Fatal(err, errs[i])
 				}
@@ -71,11 +71,11 @@ func TestRidgeOfPartsIsThatOfTheirRows(t *testing.T) {
 		}
 	}
 	for _, train := range [][]int{{}, {3}} {
-		if _, _, err := shared.Fit(train, []float64{1}, false); err == nil || !strings.Contains(err.Error(), "no rows") {
+		if _, _, err := shared.Fit(t.Context(), train, []float64{1}, false); err == nil || !strings.Contains(err.Error(), "no rows") {
 			t.Errorf("parts %v: %v", train, err)
 		}
 	}
-	if _, _, err := shared.Fit([]int{0}, []float64{0}, false); err == nil {
+	if _, _, err := shared.Fit(t.Context(), []int{0}, []float64{0}, false); err == nil {
 		t.Error("λ = 0 was taken")
 	}
 }
@@ -95,7 +95,7 @@ func TestLambdaByTraceDoesNotDependOnScale(t *testing.T) {
 		}
 		stats := moments.New(d, 1)
 		stats.Add(z, y, nil)
-		f, err := Ridge{Lambda: lambda, By: "trace"}.Fit([]*moments.Stats{stats})
+		f, err := Ridge{Lambda: lambda, By: "trace"}.Fit(t.Context(), []*moments.Stats{stats})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestLambdaByTraceDoesNotDependOnScale(t *testing.T) {
 			t.Errorf("weight %d: %g and %g", i, w, two.Linear.W.Data[i])
 		}
 	}
-	if _, err := (Ridge{By: "trace"}).Fit([]*moments.Stats{moments.New(1, 1)}); err == nil {
+	if _, err := (Ridge{By: "trace"}).Fit(t.Context(), []*moments.Stats{moments.New(1, 1)}); err == nil {
 		t.Error("no λ was taken")
 	}
 }

@@ -1,6 +1,8 @@
 package learn
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 
@@ -37,23 +39,24 @@ func (r *Room) solver(d, k int) *solver {
 }
 
 // solve sets w = (H + λI)⁻¹V.
-func (s *solver) solve(m *moments.Moments, lambda float64) error {
+func (s *solver) solve(ctx context.Context, m *moments.Moments, lambda float64) error {
 	vec.Parallel(s.d, 64, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			copy(s.factor[i*s.d+i:(i+1)*s.d], m.H[i*s.d+i:]) // pages of the other half stay untouched
 		}
 	})
 	copy(s.w, m.V)
-	return s.finish(lambda)
+	return s.finish(ctx, lambda)
 }
 
 // finish solves for w in place, the factor being H.
-func (s *solver) finish(lambda float64) error {
+func (s *solver) finish(ctx context.Context, lambda float64) error {
 	for i := range s.d {
 		s.factor[i*s.d+i] += lambda
 	}
-	if !vec.CholeskySolve(s.d, s.factor, s.d, s.k, s.w, s.k) {
-		return fmt.Errorf("λ = %.3g is too small for %d features: the system is not positive definite; give a larger λ", lambda, s.d)
+	if !vec.CholeskySolve(ctx, s.d, s.factor, s.d, s.k, s.w, s.k) {
+		return cmp.Or(ctx.Err(),
+			fmt.Errorf("λ = %.3g is too small for %d features: the system is not positive definite; give a larger λ", lambda, s.d))
 	}
 	return nil
 }
@@ -63,7 +66,7 @@ func (s *solver) finish(lambda float64) error {
 // and W-F,
 //
 //	z̄' = z̄ + F/(W-F)·(z̄ - z̄_fold),  H' = H - H_fold - F·W/(W-F)·(z̄ - z̄_fold)(z̄ - z̄_fold)ᵀ.
-func (s *solver) solveWithout(all, fold *moments.Moments, lambda float64) (meanZ, meanY []float64, err error) {
+func (s *solver) solveWithout(ctx context.Context, all, fold *moments.Moments, lambda float64) (meanZ, meanY []float64, err error) {
 	rest := all.Weight - fold.Weight
 	if !(rest > 0) {
 		return nil, nil, errors.New("a fold has all rows")
@@ -91,7 +94,7 @@ func (s *solver) solveWithout(all, fold *moments.Moments, lambda float64) (meanZ
 			}
 		}
 	})
-	return meanZ, meanY, s.finish(lambda)
+	return meanZ, meanY, s.finish(ctx, lambda)
 }
 
 // heldOut is the weighted sum of squared errors of w, fitted on rows of the given means, on

@@ -1,6 +1,8 @@
 package learn
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"math"
 
@@ -21,7 +23,7 @@ type spectrum struct {
 }
 
 // newSpectrum uses the memory of the solver's factor, and 16·D² bytes more temporarily.
-func newSpectrum(m *moments.Moments, s *solver) (*spectrum, error) {
+func newSpectrum(ctx context.Context, m *moments.Moments, s *solver) (*spectrum, error) {
 	d, k := m.D, m.K
 	sp := &spectrum{m: m, values: make([]float64, d), vectors: s.factor, v: make([]float64, d*k)}
 	largest := 0.0
@@ -29,8 +31,8 @@ func newSpectrum(m *moments.Moments, s *solver) (*spectrum, error) {
 		copy(sp.vectors[i*d+i:(i+1)*d], m.H[i*d+i:])
 		largest = max(largest, m.H[i*d+i])
 	}
-	if !vec.EigenSym(d, sp.vectors, d, sp.values, true) {
-		return nil, errors.New("the moments of the features have no eigenvalues in float64; scale the inputs")
+	if !vec.EigenSym(ctx, d, sp.vectors, d, sp.values, true) {
+		return nil, cmp.Or(ctx.Err(), errors.New("the moments of the features have no eigenvalues in float64; scale the inputs"))
 	}
 	// The errors of the elements of H are Noise·√(H_ii·H_jj), a matrix whose eigenvalues are
 	// at most 2√D times that if its elements are independent.

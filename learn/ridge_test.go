@@ -43,7 +43,7 @@ func TestRidgeMeetsItsOptimalityConditions(t *testing.T) {
 	for _, lambda := range []float64{1e-3, 1, 1e3} {
 		s := moments.New(12, 3)
 		s.Add(z, y, nil)
-		l, report, err := FitRidge(s, nil, Ridge{Lambda: lambda})
+		l, report, err := FitRidge(t.Context(), s, nil, Ridge{Lambda: lambda})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestRidgeWithMoreFeaturesThanRows(t *testing.T) {
 	z, y := sample(11, 20, 64, 1, 0)
 	s := moments.New(64, 1)
 	s.Add(z, y, nil)
-	l, _, err := FitRidge(s, nil, Ridge{Lambda: 0.1})
+	l, _, err := FitRidge(t.Context(), s, nil, Ridge{Lambda: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestRidgeHeldOutErrorIsThatOfPredictions(t *testing.T) {
 	held.Add(z.Slice(300, 400), y[600:], nil)
 	m := main.Moments()
 	solver := newSolver(8, 2)
-	if err := solver.solve(m, 7); err != nil {
+	if err := solver.solve(t.Context(), m, 7); err != nil {
 		t.Fatal(err)
 	}
 	got := solver.heldOut(m.MeanZ, m.MeanY, held.Moments()) / 100
@@ -107,7 +107,7 @@ func TestRidgeChoosesTheBestOfItsPath(t *testing.T) {
 		main, held := moments.New(100, 1), moments.New(100, 1)
 		main.Add(z.Slice(0, 120), y[:120], nil)
 		held.Add(z.Slice(120, 150), y[120:], nil)
-		l, report, err := FitRidge(main, held, Ridge{})
+		l, report, err := FitRidge(t.Context(), main, held, Ridge{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func TestRidgeChoosesTheBestOfItsPath(t *testing.T) {
 }
 
 func TestRidgeErrors(t *testing.T) {
-	if _, _, err := FitRidge(moments.New(3, 1), moments.New(3, 1), Ridge{}); err == nil {
+	if _, _, err := FitRidge(t.Context(), moments.New(3, 1), moments.New(3, 1), Ridge{}); err == nil {
 		t.Error("no rows were accepted")
 	}
 	// Two equal columns and no λ to speak of: not positive definite.
@@ -148,7 +148,7 @@ func TestRidgeErrors(t *testing.T) {
 	copy(z.Data, []float32{1, 1, 2, 2, 3, 3, 4, 4})
 	s := moments.New(2, 1)
 	s.Add(z, []float64{1, 2, 3, 4}, nil)
-	if _, _, err := FitRidge(s, nil, Ridge{Lambda: 1e-300}); err == nil {
+	if _, _, err := FitRidge(t.Context(), s, nil, Ridge{Lambda: 1e-300}); err == nil {
 		t.Error("a singular system was solved")
 	}
 }
@@ -162,7 +162,7 @@ func TestRidgeOfConstantFeaturesIsTheMean(t *testing.T) {
 	main, held := moments.New(2, 1), moments.New(2, 1)
 	main.Add(z.Slice(0, 9), y[:9], nil)
 	held.Add(z.Slice(9, 10), y[9:], nil)
-	l, _, err := FitRidge(main, held, Ridge{})
+	l, _, err := FitRidge(t.Context(), main, held, Ridge{})
 	if err != nil {
 		t.Fatal(err)
 	}

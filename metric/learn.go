@@ -466,7 +466,7 @@ func (l *learner) next(ctx context.Context, f *function, now *Metric) (*Metric, 
 	if now != nil {
 		g = around(now.Axes, g)
 	}
-	return axesOf(g, l.d, l.opt.Rank, l.opt.Shape), nil
+	return axesOf(ctx, g, l.d, l.opt.Rank, l.opt.Shape), ctx.Err()
 }
 
 // direction is the leading eigenvector of the average outer product of the gradients of f, which uses the metric by.
@@ -492,9 +492,9 @@ func (l *learner) direction(ctx context.Context, f *function, by *Metric) ([]flo
 			}
 		}
 	}
-	first := axesOf(g, l.d, 1, Shape{})
+	first := axesOf(ctx, g, l.d, 1, Shape{})
 	if first == nil {
-		return nil, nil
+		return nil, ctx.Err()
 	}
 	d, length := make([]float64, l.d), 0.0
 	for j := range d {

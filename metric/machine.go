@@ -47,9 +47,9 @@ func (l *learner) fit(ctx context.Context, by *Metric, directions []int) (best *
 			if err := ctx.Err(); err != nil || settled {
 				return false, err
 			}
-			alpha := m.solve(lambdas[e])
+			alpha := m.solve(ctx, lambdas[e])
 			if alpha == nil {
-				return false, nil
+				return false, ctx.Err()
 			}
 			scores, squared, wrong := m.heldOut(alpha)
 			if first {
@@ -222,8 +222,8 @@ func values(against *kernel.Against, x *matrix.Dense, dst []float32, roots []flo
 	})
 }
 
-// solve returns α, outputs×L, nil if the kernel is not finite.
-func (a *machine) solve(lambda float64) []float64 {
+// solve returns α, outputs×L, nil if the kernel is not finite or the context ended.
+func (a *machine) solve(ctx context.Context, lambda float64) []float64 {
 	m, k := a.m, a.l.outputs
 	trace := 0.0
 	for i := range m {
@@ -241,10 +241,10 @@ func (a *machine) solve(lambda float64) []float64 {
 			}
 		})
 		copy(b, a.right)
-		if vec.CholeskySolve(m, a.system, m, k, b, k) {
+		if vec.CholeskySolve(ctx, m, a.system, m, k, b, k) {
 			break
 		}
-		if !(jitter < trace) {
+		if !(jitter < trace) || ctx.Err() != nil {
 			return nil
 		}
 	}

@@ -11,6 +11,7 @@
 package metric
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -149,14 +150,14 @@ func diagonalOf(g []float64, shape Shape) *Metric {
 
 // axesOf is the metric for the average outer product G, divided by its mean diagonal, for G d×d, of which the upper triangle is read
 // and everything is overwritten. It keeps the rank largest eigenvectors, 0 meaning all, except those whose
-// eigenvalue is below that of rounding. It is nil if G is 0.
-func axesOf(g []float64, d, rank int, shape Shape) *Metric {
+// eigenvalue is below that of rounding. It is nil if G is 0, or if the context ended.
+func axesOf(ctx context.Context, g []float64, d, rank int, shape Shape) *Metric {
 	trace := 0.0
 	for j := range d {
 		trace += g[j*d+j]
 	}
 	values := make([]float64, d)
-	if !(trace > 0) || math.IsInf(trace, 0) || !vec.EigenSym(d, g, d, values, true) {
+	if !(trace > 0) || math.IsInf(trace, 0) || !vec.EigenSym(ctx, d, g, d, values, true) {
 		return nil
 	}
 	if !shape.plain() {

@@ -66,7 +66,7 @@ func (s Shape) of(values []float64) {
 }
 
 // shaped is the metric with another shape; m has the plain one.
-func (m *Metric) shaped(s Shape) *Metric {
+func (m *Metric) shaped(ctx context.Context, s Shape) *Metric {
 	if m.Axes == nil {
 		g := make([]float64, len(m.Weights))
 		for j, w := range m.Weights {
@@ -82,7 +82,7 @@ func (m *Metric) shaped(s Shape) *Metric {
 		}
 	}
 	vec.GemmNT(d, d, r, wide, r, wide, r, g, d)
-	return axesOf(g, d, 0, s)
+	return axesOf(ctx, g, d, 0, s)
 }
 
 // The shapes that are tried: for each list the first, and while one is better than all before the next. A list is left out
@@ -137,9 +137,9 @@ func (l *learner) shape(ctx context.Context, plain *Metric, best *function, told
 		return nil, nil, told, err
 	}
 	try := func(s Shape) (bool, error) {
-		m := plain.shaped(s)
+		m := plain.shaped(ctx, s)
 		if m == nil {
-			return false, nil
+			return false, ctx.Err()
 		}
 		small.width = l.width
 		if _, guess, err := small.fit(ctx, m, both); err != nil || guess.Error > worthTrying*smallest.Error {

@@ -57,8 +57,8 @@ func TestShapeIsThatOfTheEigenvalues(t *testing.T) {
 		for j := range d {
 			trace += full[j*d+j]
 		}
-		plain := axesOf(product(lambda), d, 0, Shape{})
-		for name, m := range map[string]*Metric{"of G": axesOf(product(lambda), d, 0, s), "of the plain metric": plain.shaped(s)} {
+		plain := axesOf(t.Context(), product(lambda), d, 0, Shape{})
+		for name, m := range map[string]*Metric{"of G": axesOf(t.Context(), product(lambda), d, 0, s), "of the plain metric": plain.shaped(t.Context(), s)} {
 			for i := range d {
 				for j := range d {
 					got := 0.0
@@ -76,7 +76,7 @@ func TestShapeIsThatOfTheEigenvalues(t *testing.T) {
 			total += v
 		}
 		first := diagonalOf([]float64{3, 1, 0.5, 0.1, 0}, Shape{})
-		for name, m := range map[string]*Metric{"of G": diagonalOf([]float64{3, 1, 0.5, 0.1, 0}, s), "of the plain metric": first.shaped(s)} {
+		for name, m := range map[string]*Metric{"of G": diagonalOf([]float64{3, 1, 0.5, 0.1, 0}, s), "of the plain metric": first.shaped(t.Context(), s)} {
 			for j, w := range m.Weights {
 				if want := want[j] * d / total; math.Abs(float64(w)*float64(w)-want) > 1e-5 {
 					t.Errorf("%+v %s: weight %d squared is %g, want %g", s, name, j, w*w, want)

@@ -109,7 +109,7 @@ func SettleBags(ctx context.Context, src dataset.Bags, cfg *BagConfig,
 	if f := members.Feature(1); members.Features == 0 && !f.Decides() && cfg.mapped() {
 		members.Features = max(512, DefaultFeatures(4*sum.Bags))
 	}
-	inner, why, err := Settle(members, Rows{
+	inner, why, err := Settle(ctx, members, Rows{
 		Name: src.Name(), Schema: src.Schema(), Summary: sum.Summary, Memory: memory,
 		Find: func(p *Pipeline) error { return p.findMember(ctx, src) },
 	})

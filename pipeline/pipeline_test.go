@@ -44,7 +44,7 @@ func settled(t testing.TB, cfg Config, rows Rows) (*Pipeline, map[string]string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, why, err := Settle(cfg, rows)
+	p, why, err := Settle(t.Context(), cfg, rows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestSettleIsScalingGammaAndMap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, why, err := Settle(cfg, rows)
+		p, why, err := Settle(t.Context(), cfg, rows)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestSettleIsScalingGammaAndMap(t *testing.T) {
 		if err != nil || p.Feature().Kernel.Gamma != g || why["gamma"] != text {
 			t.Errorf("γ %s: %g (%s), %v; apart %g (%s)", gamma, p.Feature().Kernel.Gamma, why["gamma"], err, g, text)
 		}
-		m, err := feature.Fit(*p.Feature(), scaled)
+		m, err := feature.Fit(t.Context(), *p.Feature(), scaled)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestNumbersOutsideTheDomainAreFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Settle(cfg, negative); err == nil || !found {
+	if _, _, err := Settle(t.Context(), cfg, negative); err == nil || !found {
 		t.Errorf("negative numbers for chi2: %v, looked for: %v", err, found)
 	}
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -33,7 +34,7 @@ type Rows struct {
 
 // Settle chooses scaling, kernel, γ and map for rows. why gives the reasons in words, by name:
 // "scale", "gamma", "map".
-func Settle(cfg Config, rows Rows) (p *Pipeline, why map[string]string, err error) {
+func Settle(ctx context.Context, cfg Config, rows Rows) (p *Pipeline, why map[string]string, err error) {
 	s, err := beginSettling(cfg, rows)
 	if err != nil {
 		return nil, nil, err
@@ -42,7 +43,7 @@ func Settle(cfg Config, rows Rows) (p *Pipeline, why map[string]string, err erro
 	case cfg.Exact:
 		err = s.exactKernel()
 	case cfg.Mapped():
-		err = s.featureMap()
+		err = s.featureMap(ctx)
 	}
 	return s.p, s.why, err
 }
@@ -155,7 +156,7 @@ func (s *settling) exactKernel() error {
 }
 
 // featureMap settles the map and makes it.
-func (s *settling) featureMap() error {
+func (s *settling) featureMap(ctx context.Context) error {
 	x, gamma, err := s.sample()
 	if err != nil {
 		return err
@@ -168,7 +169,7 @@ func (s *settling) featureMap() error {
 	cfg.MaxBytes = s.rows.Memory
 	if cfg.Steps != nil {
 		cfg.Steps = s.Steps
-		if cfg, err = s.SettleSteps(cfg, x); err != nil {
+		if cfg, err = s.SettleSteps(ctx, cfg, x); err != nil {
 			return s.located(err)
 		}
 	}
@@ -194,7 +195,7 @@ func (s *settling) featureMap() error {
 	if cfg.Given, err = s.p.Landmarks(s.Given, s.GivenFile, s.rows.Name, s.rows.Schema); err != nil {
 		return err
 	}
-	if s.p.fmap, err = feature.Fit(cfg, x); err != nil {
+	if s.p.fmap, err = feature.Fit(ctx, cfg, x); err != nil {
 		return s.located(err)
 	}
 	if chosen := s.p.Chosen(); chosen != "" {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"slices"
 
 	"mercer/feature"
@@ -34,12 +35,12 @@ func (c *Config) Step(s feature.Config, gamma func(kernel string) float64) featu
 // SettleSteps is a composed map with the kernel and the γ of each step, for a sample x of scaled
 // rows. In a chain, γ is found from the output of the steps before. These are fitted only if a later step
 // has no γ yet.
-func (c *Config) SettleSteps(s feature.Config, x matrix.Rows) (feature.Config, error) {
-	return c.settleSteps(s, func() (matrix.Rows, error) { return x, nil })
+func (c *Config) SettleSteps(ctx context.Context, s feature.Config, x matrix.Rows) (feature.Config, error) {
+	return c.settleSteps(ctx, s, func() (matrix.Rows, error) { return x, nil })
 }
 
 // settleSteps is SettleSteps on rows that are computed only when needed.
-func (c *Config) settleSteps(s feature.Config, rows func() (matrix.Rows, error)) (feature.Config, error) {
+func (c *Config) settleSteps(ctx context.Context, s feature.Config, rows func() (matrix.Rows, error)) (feature.Config, error) {
 	if s.Steps == nil {
 		var err error
 		s = c.Step(s, func(name string) (g float64) {
@@ -60,9 +61,9 @@ func (c *Config) settleSteps(s feature.Config, rows func() (matrix.Rows, error))
 		before := s
 		reach := rows
 		if s.Map == "chain" && i > 0 {
-			reach = func() (matrix.Rows, error) { return mapped(before, rows) }
+			reach = func() (matrix.Rows, error) { return mapped(ctx, before, rows) }
 		}
-		step, err := c.settleSteps(step, reach)
+		step, err := c.settleSteps(ctx, step, reach)
 		if err != nil {
 			return s, err
 		}
@@ -72,13 +73,13 @@ func (c *Config) settleSteps(s feature.Config, rows func() (matrix.Rows, error))
 }
 
 // mapped is the output of a map.
-func mapped(cfg feature.Config, rows func() (matrix.Rows, error)) (matrix.Rows, error) {
+func mapped(ctx context.Context, cfg feature.Config, rows func() (matrix.Rows, error)) (matrix.Rows, error) {
 	x, err := rows()
 	if err != nil {
 		return x, err
 	}
 	cfg.Features = 0 // that of the whole
-	m, err := feature.Fit(cfg, x)
+	m, err := feature.Fit(ctx, cfg, x)
 	if err != nil {
 		return x, err
 	}

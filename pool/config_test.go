@@ -82,7 +82,7 @@ func TestPoolingComesBackFromItsState(t *testing.T) {
 		Features: 12, Options: feature.Options{Pool: 20}, Seed: 2}
 	for _, cfg := range append(everyMethod(), Config{}, averaged(), Config{Map: fitted, Norm: "l2"}) {
 		cfg = shaped(cfg, 6)
-		p, err := Fit(cfg, x)
+		p, err := Fit(t.Context(), cfg, x)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@
 package pool
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -152,8 +153,8 @@ func New(cfg Config, channels int) (*Pooling, error) {
 
 // Fit makes the pooling of a configuration for vectors like those of sample, which is only used
 // if NeedsSample.
-func Fit(cfg Config, sample matrix.Rows) (*Pooling, error) {
-	return build(cfg, sample.Dim(), func(m feature.Config) (feature.Map, error) { return feature.Fit(m, sample) })
+func Fit(ctx context.Context, cfg Config, sample matrix.Rows) (*Pooling, error) {
+	return build(cfg, sample.Dim(), func(m feature.Config) (feature.Map, error) { return feature.Fit(ctx, m, sample) })
 }
 
 // Restore recreates a pooling from its configuration and State, which is nil unless it was

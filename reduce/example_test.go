@@ -1,6 +1,7 @@
 package reduce_test
 
 import (
+	"context"
 	"fmt"
 
 	"mercer/learn"
@@ -22,7 +23,7 @@ func ExampleLDA() {
 	}
 	s := moments.New(z.Cols, classes)
 	s.Add(z, y, nil)
-	p, _, err := reduce.LDA{Shrinkage: 0.01}.Fit(s.Moments())
+	p, _, err := reduce.LDA{Shrinkage: 0.01}.Fit(context.Background(), s.Moments())
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,6 +1,7 @@
 package reduce
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -44,8 +45,8 @@ const (
 // it ends, the method therefore follows a few new random rows for some steps, which reveal them, and
 // repeats this as long as the values grow.
 //
-// A spectrum without vectors means that it gave up.
-func krylov(d int, a *vec.Packed[float64], k int, tolerance float64) *spectrum {
+// A spectrum without vectors means that it gave up, or that the context ended.
+func krylov(ctx context.Context, d int, a *vec.Packed[float64], k int, tolerance float64) *spectrum {
 	limit, rows := d/krylovLimit, max(leastBlock, min(mostBlock, d/krylovRows&^7))
 	b := &basis{d: d, a: a, most: limit, q: make([]float64, limit*d), t: make([]float64, limit*limit),
 		work: make([]float64, 2*mostBlock*limit)}
@@ -55,7 +56,7 @@ func krylov(d int, a *vec.Packed[float64], k int, tolerance float64) *spectrum {
 	var open []leaving           // of the blocks no longer followed (settled of them), and of the last
 	settled, sum := 0, 0.0       // sum of the values before probing
 	before, sizeBefore := 0.0, 0 // the residual at the last check
-	for len(front) > 0 && b.size+len(front)/d <= limit {
+	for len(front) > 0 && b.size+len(front)/d <= limit && ctx.Err() == nil {
 		first := b.size
 		last := leaving{first, b.extend(front)}
 		open = append(open[:settled], last)
@@ -71,7 +72,7 @@ func krylov(d int, a *vec.Packed[float64], k int, tolerance float64) *spectrum {
 			continue
 		case probing == neverProbed && b.size < next:
 		default:
-			values, s, residual := b.ritz(open, k)
+			values, s, residual := b.ritz(ctx, open, k)
 			now := 0.0
 			for _, v := range values {
 				now += v
@@ -193,14 +194,14 @@ func (b *basis) orthogonal(w []float64) []float64 {
 
 // ritz returns the k largest eigenvalues of T, descending, their vectors as columns of S, size×k,
 // and the largest residual relative to the largest eigenvalue, given that only open leaves the basis.
-func (b *basis) ritz(open []leaving, k int) (values, s []float64, residual float64) {
+func (b *basis) ritz(ctx context.Context, open []leaving, k int) (values, s []float64, residual float64) {
 	m, d := b.size, b.d
 	t := make([]float64, m*m)
 	for i := range m {
 		copy(t[i*m+i:(i+1)*m], b.t[i*b.most+i:i*b.most+m])
 	}
 	ascending := make([]float64, m)
-	if !vec.EigenSymTop(m, t, m, ascending, func([]float64) int { return k }) {
+	if !vec.EigenSymTop(ctx, m, t, m, ascending, func([]float64) int { return k }) {
 		return nil, nil, math.Inf(1)
 	}
 	values, s = make([]float64, k), make([]float64, m*k)
@@ -239,7 +240,7 @@ func orthonormalised(w []float64, d int, norm float64) []float64 {
 		n := len(w) / d
 		gram, values := make([]float64, n*n), make([]float64, n)
 		vec.GemmNT(n, n, d, w, d, w, d, gram, n)
-		if !vec.EigenSym(n, gram, n, values, true) || !(values[n-1] > 0) {
+		if !vec.EigenSym(context.Background(), n, gram, n, values, true) || !(values[n-1] > 0) {
 			return nil
 		}
 		least := values[n-1] * 0x1p-40

@@ -1,6 +1,8 @@
 package reduce
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -32,7 +34,7 @@ const least = 1e-10
 // Fit finds the discriminants from moments of rows with targets that tell their classes (moments.Classes), the largest ratio
 // first; signs are settled as those of principal components. With Σ = RᵀR they are R⁻¹q for the left singular vectors q of
 // R⁻ᵀ[√π_c(μ_c-z̄)], which cost an eigenproblem of order C. Work memory: 8·D² + 16·D·C bytes.
-func (p LDA) Fit(m *moments.Moments) (*Projection, *Report, error) {
+func (p LDA) Fit(ctx context.Context, m *moments.Moments) (*Projection, *Report, error) {
 	if p.Components < 0 {
 		return nil, nil, fmt.Errorf("components %d is not a positive number", p.Components)
 	}
@@ -60,13 +62,13 @@ func (p LDA) Fit(m *moments.Moments) (*Projection, *Report, error) {
 		}
 	}
 	copy(solved, between)
-	if !vec.CholeskySolve(d, sigma, d, c, solved, c) {
-		return nil, nil, fmt.Errorf("with a shrinkage of %.3g the covariance within classes of %d features has no inverse: features are collinear, "+
-			"constant, or nearly as many as rows; give a larger shrinkage, such as 0.1", report.Shrinkage, d)
+	if !vec.CholeskySolve(ctx, d, sigma, d, c, solved, c) {
+		return nil, nil, cmp.Or(ctx.Err(), fmt.Errorf("with a shrinkage of %.3g the covariance within classes of %d features has no inverse: "+
+			"features are collinear, constant, or nearly as many as rows; give a larger shrinkage, such as 0.1", report.Shrinkage, d))
 	}
 	inner := make([]float64, c*c) // BᵀΣ⁻¹B
 	vec.GemmAddTN(c, c, d, between, c, solved, c, inner, c)
-	s, err := full(inner, c, func(ratios []float64) int { return p.count(ratios) })
+	s, err := full(ctx, inner, c, func(ratios []float64) int { return p.count(ratios) })
 	if err != nil {
 		return nil, nil, err
 	}

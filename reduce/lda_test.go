@@ -63,7 +63,7 @@ func TestDiscriminantsMatchScipy(t *testing.T) {
 		if f.Chosen {
 			opt = LDA{}
 		}
-		p, r, err := opt.Fit(classStatistics(x, class, f.Classes).Moments())
+		p, r, err := opt.Fit(t.Context(), classStatistics(x, class, f.Classes).Moments())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestDiscriminantsMatchScipy(t *testing.T) {
 			}
 		}
 		if f.Classes == 3 {
-			one, r, err := LDA{Components: 1, Shrinkage: opt.Shrinkage, Given: opt.Given}.Fit(classStatistics(x, class, 3).Moments())
+			one, r, err := LDA{Components: 1, Shrinkage: opt.Shrinkage, Given: opt.Given}.Fit(t.Context(), classStatistics(x, class, 3).Moments())
 			if err != nil || r.Components != 1 || one.Component(0)[1] != p.Component(0)[1] ||
 				math.Abs(r.Share-f.Ratios[0]/(f.Ratios[0]+f.Ratios[1])) > 1e-6 {
 				t.Errorf("the first discriminant alone: %+v, %v", r, err)
@@ -104,20 +104,20 @@ func TestDiscriminantsRefuse(t *testing.T) {
 		class[i] = i % 2
 	}
 	m := classStatistics(x, class, 2).Moments
-	if _, _, err := (LDA{Given: true}).Fit(m()); err == nil || !strings.Contains(err.Error(), "has no inverse") {
+	if _, _, err := (LDA{Given: true}).Fit(t.Context(), m()); err == nil || !strings.Contains(err.Error(), "has no inverse") {
 		t.Errorf("a constant feature without shrinkage: %v", err)
 	}
-	if _, _, err := (LDA{Shrinkage: -1}).Fit(m()); err == nil || !strings.Contains(err.Error(), "from 0 to 1") {
+	if _, _, err := (LDA{Shrinkage: -1}).Fit(t.Context(), m()); err == nil || !strings.Contains(err.Error(), "from 0 to 1") {
 		t.Errorf("shrinkage -1: %v", err)
 	}
-	if _, r, err := (LDA{Components: 4}).Fit(m()); err != nil || r.Components != 1 || r.Asked != 4 || !strings.Contains(r.Lines()[0], "no more than classes") {
+	if _, r, err := (LDA{Components: 4}).Fit(t.Context(), m()); err != nil || r.Components != 1 || r.Asked != 4 || !strings.Contains(r.Lines()[0], "no more than classes") {
 		t.Errorf("four discriminants of two classes: %+v, %v", r, err)
 	}
 	same := matrix.NewDense(4, 2)
 	for i := range 4 {
 		same.Row(i)[0] = float32(i / 2)
 	}
-	if _, _, err := (LDA{}).Fit(classStatistics(same, []int{0, 1, 0, 1}, 2).Moments()); err == nil || !strings.Contains(err.Error(), "same means") {
+	if _, _, err := (LDA{}).Fit(t.Context(), classStatistics(same, []int{0, 1, 0, 1}, 2).Moments()); err == nil || !strings.Contains(err.Error(), "same means") {
 		t.Errorf("equal means: %v", err)
 	}
 }

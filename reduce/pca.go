@@ -5,6 +5,8 @@
 package reduce
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -141,7 +143,7 @@ func (p PCA) Check() error {
 // An eigenvalue that may be due to rounding of H is not kept; it is an error if H has no variance at
 // all. Few of many components come from a block Krylov method, with n²m multiply-adds for a basis
 // of m, otherwise they come from a full decomposition. Work memory: 32·D² bytes.
-func (p PCA) Fit(m *moments.Moments) (*Projection, *Report, error) {
+func (p PCA) Fit(ctx context.Context, m *moments.Moments) (*Projection, *Report, error) {
 	if err := p.Check(); err != nil {
 		return nil, nil, err
 	}
@@ -162,12 +164,12 @@ func (p PCA) Fit(m *moments.Moments) (*Projection, *Report, error) {
 	report := &Report{Features: d, Variance: trace / m.Weight, Whitened: p.Whiten}
 	s := &spectrum{}
 	if p.Share == 0 && d >= krylovFrom && most <= d/krylovShare {
-		s = krylov(d, mirrored(m.H, d), most, krylovTolerance)
+		s = krylov(ctx, d, mirrored(m.H, d), most, krylovTolerance)
 		report.Method = "krylov"
 	}
 	if s.vectors == nil {
 		var err error
-		if s, err = full(m.H, d, func(values []float64) int { return p.count(values, most, trace, floor(m, trace, values[0])) }); err != nil {
+		if s, err = full(ctx, m.H, d, func(values []float64) int { return p.count(values, most, trace, floor(m, trace, values[0])) }); err != nil {
 			return nil, nil, err
 		}
 		report.Method = "full"
@@ -231,18 +233,18 @@ type spectrum struct {
 
 // full decomposes H, whose upper triangle is given, and computes as many vectors as count returns
 // for all eigenvalues.
-func full(h []float64, d int, count func(descending []float64) int) (*spectrum, error) {
+func full(ctx context.Context, h []float64, d int, count func(descending []float64) int) (*spectrum, error) {
 	a, values := slices.Clone(h), make([]float64, d)
 	k := 0
-	ok := vec.EigenSymTop(d, a, d, values, func(ascending []float64) int {
+	ok := vec.EigenSymTop(ctx, d, a, d, values, func(ascending []float64) int {
 		descending := slices.Clone(ascending)
 		slices.Reverse(descending)
 		k = count(descending)
 		return k
 	})
 	if !ok {
-		return nil, fmt.Errorf("the products of %d features have no eigenvalues: a sum is not finite, or the values are too large; scale the "+
-			"inputs", d)
+		return nil, cmp.Or(ctx.Err(), fmt.Errorf("the products of %d features have no eigenvalues: a sum is not finite, or the values "+
+			"are too large; scale the inputs", d))
 	}
 	slices.Reverse(values)
 	for i := range k / 2 {

@@ -107,7 +107,7 @@ func largestElement(u []float64) int {
 func topShare(t *testing.T, m *moments.Moments, k int) float64 {
 	t.Helper()
 	a, values := slices.Clone(m.H), make([]float64, m.D)
-	if !vec.EigenSym(m.D, a, m.D, values, false) {
+	if !vec.EigenSym(t.Context(), m.D, a, m.D, values, false) {
 		t.Fatal("no eigenvalues")
 	}
 	all, top := 0.0, 0.0
@@ -122,7 +122,7 @@ func topShare(t *testing.T, m *moments.Moments, k int) float64 {
 
 func components(t *testing.T, p PCA, m *moments.Moments) (*Projection, *Report) {
 	t.Helper()
-	q, r, err := p.Fit(m)
+	q, r, err := p.Fit(t.Context(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +297,7 @@ func TestNoVarianceIsAnError(t *testing.T) {
 		for range rows {
 			stats.AddRow([]float32{1, 2}, []float64{0}, 1)
 		}
-		if _, _, err := (PCA{Components: 1}).Fit(stats.Moments()); err == nil || !strings.Contains(err.Error(), "no principal components") {
+		if _, _, err := (PCA{Components: 1}).Fit(t.Context(), stats.Moments()); err == nil || !strings.Contains(err.Error(), "no principal components") {
 			t.Errorf("%d equal rows: %v", rows, err)
 		}
 	}
@@ -310,7 +310,7 @@ func TestNoVarianceIsAnError(t *testing.T) {
 	m := *stats.Moments()
 	m.H = slices.Clone(m.H)
 	m.H[1] = math.NaN()
-	if _, _, err := (PCA{Components: 2}).Fit(&m); err == nil {
+	if _, _, err := (PCA{Components: 2}).Fit(t.Context(), &m); err == nil {
 		t.Error("a NaN has components")
 	}
 }
@@ -329,7 +329,7 @@ func TestKrylovFindsRepeatedEigenvalues(t *testing.T) {
 			h[j*d+j] = 1 / float64(j*j)
 		}
 	}
-	s := krylov(d, mirrored(h, d), k, 1e-3)
+	s := krylov(t.Context(), d, mirrored(h, d), k, 1e-3)
 	if s.vectors == nil {
 		t.Fatal("gave up")
 	}
@@ -350,7 +350,7 @@ func TestKrylovGivesUpWhereComponentsAreManyOrAlike(t *testing.T) {
 	for j := range d {
 		h[j*d+j] = 1 - float64(j)*1e-5
 	}
-	if s := krylov(d, mirrored(h, d), 20, krylovTolerance); s.vectors != nil {
+	if s := krylov(t.Context(), d, mirrored(h, d), 20, krylovTolerance); s.vectors != nil {
 		t.Error("components that are all but alike were told apart")
 	}
 	m := &moments.Moments{D: d, K: 1, Rows: 1000, Weight: 1000, MeanZ: make([]float64, d), H: h}
@@ -518,7 +518,7 @@ func BenchmarkPCA(b *testing.B) {
 		for _, k := range []int{20, 100, 200} {
 			b.Run(fmt.Sprintf("decay %g, krylov %d", decay, k), func(b *testing.B) {
 				for b.Loop() {
-					if s := krylov(d, mirrored(m.H, d), k, krylovTolerance); s.vectors == nil {
+					if s := krylov(b.Context(), d, mirrored(m.H, d), k, krylovTolerance); s.vectors == nil {
 						b.Log("gave up")
 					}
 				}
@@ -526,7 +526,7 @@ func BenchmarkPCA(b *testing.B) {
 			if decay == 1 {
 				b.Run(fmt.Sprintf("full %d", k), func(b *testing.B) {
 					for b.Loop() {
-						if _, err := full(m.H, d, func([]float64) int { return k }); err != nil {
+						if _, err := full(b.Context(), m.H, d, func([]float64) int { return k }); err != nil {
 							b.Fatal(err)
 						}
 					}

@@ -1,6 +1,7 @@
 package rfm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -236,14 +237,14 @@ func (s *solving) choose(rate float64) (alpha []float64, err error) {
 		return nil, err
 	}
 	if s.rows > s.opt.Leaf || s.opt.Held || s.few { // machines for all rows want them
-		if alpha = r.Solve(rate*float64(len(s.main)), r.Landmarks()); alpha == nil {
-			return nil, errSingular
+		if alpha = r.Solve(s.ctx, rate*float64(len(s.main)), r.Landmarks()); alpha == nil {
+			return nil, cmp.Or(s.ctx.Err(), errSingular)
 		}
 		s.scores = r.Scores(out.values, alpha)
 	}
 	if s.few {
-		if alpha = r.Solve(rate*float64(len(s.main)), (r.Landmarks()+1)/2); alpha == nil {
-			return nil, errSingular
+		if alpha = r.Solve(s.ctx, rate*float64(len(s.main)), (r.Landmarks()+1)/2); alpha == nil {
+			return nil, cmp.Or(s.ctx.Err(), errSingular)
 		}
 		s.half = r.Scores(out.values, alpha)
 	}
@@ -262,8 +263,8 @@ func (s *solving) choose(rate float64) (alpha []float64, err error) {
 			return nil, err
 		}
 	}
-	if alpha = r.Solve(rate*float64(s.x.Rows), r.Landmarks()); alpha == nil {
-		return nil, errSingular
+	if alpha = r.Solve(s.ctx, rate*float64(s.x.Rows), r.Landmarks()); alpha == nil {
+		return nil, cmp.Or(s.ctx.Err(), errSingular)
 	}
 	return alpha, nil
 }
@@ -275,7 +276,7 @@ func (s *solving) failed(r *landmarks.Ridge, held some, lambda float64) float64 
 	if m > manyLandmarks {
 		m = (m + 1) / 2
 	}
-	alpha := r.Solve(lambda, m)
+	alpha := r.Solve(s.ctx, lambda, m)
 	if alpha == nil {
 		return math.Inf(1)
 	}

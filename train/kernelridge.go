@@ -94,7 +94,7 @@ func (f *fit) kernelRidge(sum *dataset.Summary) error {
 	training := &f.info.Training
 	var machine *exact.Machine
 	if f.cfg.Product == "exact" {
-		machine, training.Report, err = exact.FitRidge(k, all.x, y, f.info.Outputs, all.weights, exact.Ridge{Lambda: f.cfg.Lambda, Memory: limit})
+		machine, training.Report, err = exact.FitRidge(f.ctx, k, all.x, y, f.info.Outputs, all.weights, exact.Ridge{Lambda: f.cfg.Lambda, Memory: limit})
 	} else {
 		accuracy := f.cfg.Accuracy
 		if accuracy == 0 {
@@ -103,9 +103,9 @@ func (f *fit) kernelRidge(sum *dataset.Summary) error {
 		var p exact.Product
 		switch f.cfg.Product {
 		case "threshold":
-			p, err = exact.NewThresholdProduct(k, all.x, accuracy, limit)
+			p, err = exact.NewThresholdProduct(f.ctx, k, all.x, accuracy, limit)
 		case "tree":
-			p, err = exact.NewTreeProduct(k, all.x, accuracy, limit)
+			p, err = exact.NewTreeProduct(f.ctx, k, all.x, accuracy, limit)
 		default:
 			p, err = exact.NewGaussProduct(k, all.x, accuracy, limit)
 		}

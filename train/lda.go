@@ -133,7 +133,7 @@ func (f *fit) solveLDA(parts []*moments.Stats) error {
 	for _, p := range parts[1:] {
 		parts[0].Merge(p)
 	}
-	l, r, err := learn.FitLDA(parts[0], learn.LDA{Shrinkage: f.cfg.Shrinkage, Given: f.cfg.ShrinkageGiven, Priors: priors})
+	l, r, err := learn.FitLDA(f.ctx, parts[0], learn.LDA{Shrinkage: f.cfg.Shrinkage, Given: f.cfg.ShrinkageGiven, Priors: priors})
 	if err != nil {
 		return f.located(err)
 	}

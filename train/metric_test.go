@@ -147,7 +147,7 @@ func TestMapsAreUnbiasedUnderAMetric(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			by, err := feature.Fit(f, u)
+			by, err := feature.Fit(t.Context(), f, u)
 			if err != nil {
 				t.Fatal(err)
 			}

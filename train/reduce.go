@@ -144,9 +144,9 @@ func (f *fit) project(all *moments.Stats) (last *reduce.Projection, err error) {
 		if err := f.needClasses(); err != nil {
 			return nil, err
 		}
-		last, report, err = reduce.LDA{Components: c.Components, Shrinkage: c.Shrinkage, Given: c.ShrinkageGiven}.Fit(all.Moments())
+		last, report, err = reduce.LDA{Components: c.Components, Shrinkage: c.Shrinkage, Given: c.ShrinkageGiven}.Fit(f.ctx, all.Moments())
 	} else {
-		last, report, err = reduce.PCA{Components: c.Components, Share: c.VarianceShare, Whiten: c.Whiten}.Fit(all.Moments())
+		last, report, err = reduce.PCA{Components: c.Components, Share: c.VarianceShare, Whiten: c.Whiten}.Fit(f.ctx, all.Moments())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
@@ -216,7 +216,7 @@ func (f *fit) reduceMaps() error {
 	var projections []*reduce.Projection
 	held := 0.0
 	for i, s := range parts {
-		p, report, err := pca.Fit(s.Moments())
+		p, report, err := pca.Fit(f.ctx, s.Moments())
 		if err != nil {
 			return fmt.Errorf("%s: map %d: %w", f.src.Name(), i+1, err)
 		}

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -55,7 +56,7 @@ func ridgeOfParts(parts []*moments.Stats) (PartsFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(some []int, cfgs []Config) ([]*learn.Linear, []error) {
+	return func(ctx context.Context, some []int, cfgs []Config) ([]*learn.Linear, []error) {
 		all, errs := make([]*learn.Linear, len(cfgs)), make([]error, len(cfgs))
 		for _, trace := range []bool{false, true} {
 			var which []int
@@ -68,7 +69,7 @@ func ridgeOfParts(parts []*moments.Stats) (PartsFit, error) {
 			if which == nil {
 				continue
 			}
-			models, own, err := shared.Fit(some, lambdas, trace)
+			models, own, err := shared.Fit(ctx, some, lambdas, trace)
 			for e, k := range which {
 				if errs[k] = err; err == nil {
 					all[k], errs[k] = models[e], own[e]
@@ -259,7 +260,7 @@ func (f *fit) solveRidge(parts []*moments.Stats, by string, again func(func(z *m
 	start := time.Now()
 	before := f.report.Map + f.report.Solve
 	opt := learn.Ridge{Lambda: f.cfg.Lambda, By: by, Path: f.cfg.Path, Rows: again, Variance: f.cfg.Variance, Room: f.room}
-	fitted, err := opt.Fit(parts)
+	fitted, err := opt.Fit(f.ctx, parts)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}

@@ -27,7 +27,7 @@ type sharing struct {
 
 // PartsFit trains configurations on some parts of the rows, given by number. A configuration that could not be
 // trained has an error in place of a model.
-type PartsFit func(some []int, cfgs []Config) (models []*learn.Linear, errs []error)
+type PartsFit func(ctx context.Context, some []int, cfgs []Config) (models []*learn.Linear, errs []error)
 
 // Setting is the setting that a search varies by default, by its JSON name: "lambda",
 // "c", or "" for none.

@@ -209,7 +209,7 @@ func (f *fit) agree() error {
 
 // settle fixes the scaling, the kernel and the map.
 func (f *fit) settle() error {
-	p, why, err := pipeline.Settle(*f.cfg.pipeline(), f.rows())
+	p, why, err := pipeline.Settle(f.ctx, *f.cfg.pipeline(), f.rows())
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func (r *featureRun) fitRepeat(candidates []*Candidate, splits []int, repeat int
 	var all []*fits
 	for n, i := range splits {
 		f := &fits{split: i, candidates: candidates}
-		f.models, f.errs = fit(r.division.Splits[i].Train, configs)
+		f.models, f.errs = fit(r.ctx, r.division.Splits[i].Train, configs)
 		r.work.Solves += int64(len(candidates))
 		if r.ctx.Err() != nil {
 			return nil, r.ctx.Err()

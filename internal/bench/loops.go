@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/bits"
@@ -72,7 +73,7 @@ func squares(size func(int) int) []loop {
 	cholesky.name, cholesky.work = "dpotrf", cube/3
 	cholesky.makeOn = func() (prepare, run func()) {
 		a, work := dominant(n), make([]float64, n*n)
-		return func() { copy(work, a) }, func() { vec.Cholesky(n, work, n) }
+		return func() { copy(work, a) }, func() { vec.Cholesky(context.Background(), n, work, n) }
 	}
 	all := []loop{ssyrk, dsyrk, wide, cholesky}
 
@@ -83,7 +84,7 @@ func squares(size func(int) int) []loop {
 		eigen.work = 14.0 / 3 * float64(n) * float64(n) * float64(n)
 		eigen.makeOn = func() (prepare, run func()) {
 			a, work, values := normal64(n*n), make([]float64, n*n), make([]float64, n)
-			return func() { copy(work, a) }, func() { vec.EigenSym(n, work, n, values, true) }
+			return func() { copy(work, a) }, func() { vec.EigenSym(context.Background(), n, work, n, values, true) }
 		}
 		all = append(all, eigen)
 	}

@@ -45,7 +45,7 @@ func (j MapJob) Run(ctx context.Context) (MapReport, error) {
 	if lowest := feature.Domain(j.Config).Lowest(); !math.IsInf(float64(lowest), -1) {
 		positive(x)
 	}
-	f, err := feature.Fit(feature.Choose(j.Config, j.D), x.Slice(0, min(j.Rows, 1000)))
+	f, err := feature.Fit(ctx, feature.Choose(j.Config, j.D), x.Slice(0, min(j.Rows, 1000)))
 	if err != nil {
 		return MapReport{}, err
 	}

@@ -206,7 +206,7 @@ func (a *approximation) measure(ctx context.Context, path string, candidates []a
 	if err != nil {
 		return nil, err
 	}
-	if candidates, err = a.fill(candidates, rows); err != nil {
+	if candidates, err = a.fill(ctx, candidates, rows); err != nil {
 		return nil, fmt.Errorf("%s: %w", a.name, err)
 	}
 	a.opt.Seed, a.opt.MaxBytes = a.cfg.Seed, int64(a.memory)

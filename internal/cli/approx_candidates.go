@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -157,7 +158,7 @@ func (a *approximation) termsTimesDim() []int {
 
 // fill gives candidates what the rows told: γ, given landmarks, and how many features there are in
 // so many dimensions.
-func (a *approximation) fill(candidates []approx.Candidate, rows approx.Rows) ([]approx.Candidate, error) {
+func (a *approximation) fill(ctx context.Context, candidates []approx.Candidate, rows approx.Rows) ([]approx.Candidate, error) {
 	var failed error
 	var list []approx.Candidate
 	for i := range candidates {
@@ -169,7 +170,7 @@ func (a *approximation) fill(candidates []approx.Candidate, rows approx.Rows) ([
 			}
 		}
 		var err error
-		if c.Config, err = a.pipe.SettleSteps(c.Config, rows.Fit); err != nil {
+		if c.Config, err = a.pipe.SettleSteps(ctx, c.Config, rows.Fit); err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}

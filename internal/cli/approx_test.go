@@ -424,7 +424,7 @@ func TestApproxOfWideRows(t *testing.T) {
 	for _, name := range []string{"nystrom", "rff"} {
 		list = append(list, approx.Candidate{Config: feature.Config{Map: name}})
 	}
-	list, err := a.fill(list, approx.Rows{})
+	list, err := a.fill(t.Context(), list, approx.Rows{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -177,7 +177,7 @@ func (d *demo) digits(ctx context.Context) ([]present.DigitsJSON, error) {
 	for i := range x.Len() {
 		learn.Target(targets[i*k:(i+1)*k], classes.Of(trainRows, i))
 	}
-	machine, _, err := exact.FitRidge(rbf.Info().Feature.Kernel, x, targets, k, nil, exact.Ridge{Lambda: digitsLambda})
+	machine, _, err := exact.FitRidge(ctx, rbf.Info().Feature.Kernel, x, targets, k, nil, exact.Ridge{Lambda: digitsLambda})
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// A dense solve looks at no context. A signal ends the program all the same, and leaves nothing.
+// A signal in a dense solve ends the program, and leaves nothing.
 func TestSignalsEndDenseSolves(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

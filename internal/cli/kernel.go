@@ -168,7 +168,7 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 		p.note(fmt.Sprintf("%s will take %s", g.out, units.Bytes(size)))
 	}
 
-	scaling, why, err := pipeline.Settle(cfg, pipeline.Rows{Name: src.Name(), Schema: &schema, Summary: sum,
+	scaling, why, err := pipeline.Settle(ctx, cfg, pipeline.Rows{Name: src.Name(), Schema: &schema, Summary: sum,
 		Find: func(s *pipeline.Pipeline) error { return s.FindOutside(ctx, src) }})
 	if err != nil {
 		return err

@@ -44,8 +44,8 @@ const (
 // The rows are those that were added.
 func (r *Ridge) SolveLogistic(ctx context.Context, rows Logistic, lambda, gain float64, start *Solution) (*Solution, error) {
 	s := &logistic{Logistic: rows, r: r, m: start.m, k: r.outputs, n: len(rows.Y) / r.outputs, lambda: lambda}
-	if !r.factor(lambda, s.m) {
-		return nil, nil
+	if !r.factor(ctx, lambda, s.m) {
+		return nil, ctx.Err()
 	}
 	for i := range s.n {
 		s.total += s.weight(i)
@@ -148,8 +148,8 @@ func (s *logistic) value(u, gradient []float64) float64 {
 }
 
 // newton overwrites a gradient with the inverse of the Hessian's bound times it.
-func (s *logistic) newton(g []float64) {
-	vec.SolveCholesky(s.m, s.r.system, s.m, s.k, g, s.k)
+func (s *logistic) newton(ctx context.Context, g []float64) {
+	vec.SolveCholesky(ctx, s.m, s.r.system, s.m, s.k, g, s.k)
 	for t := s.m * s.k; t < len(g); t++ {
 		g[t] /= s.total
 	}
@@ -176,7 +176,7 @@ func (s *logistic) solve(ctx context.Context, start *Solution, gain float64) (*S
 			factors[i] = last[i].inverse * vec.Dot64(last[i].u, q)
 			vec.Axpy64(-factors[i], last[i].gradient, q)
 		}
-		s.newton(q)
+		s.newton(ctx, q)
 		for i, l := range last {
 			vec.Axpy64(factors[i]-l.inverse*vec.Dot64(l.gradient, q), l.u, q)
 		}

@@ -110,14 +110,16 @@ func (r *Ridge) Values(x *matrix.Dense) []float32 {
 	return dst
 }
 
-// Solve returns α of the first m landmarks, outputs×m; nil if there is none because numbers are not finite.
-func (r *Ridge) Solve(lambda float64, m int) []float64 {
+// Solve returns α of the first m landmarks, outputs×m; nil if there is none because numbers are not finite, or because the context ended.
+func (r *Ridge) Solve(ctx context.Context, lambda float64, m int) []float64 {
 	k := r.outputs
-	if !r.factor(lambda, m) {
+	if !r.factor(ctx, lambda, m) {
 		return nil
 	}
 	b := slices.Clone(r.right[:m*k])
-	vec.SolveCholesky(m, r.system, m, k, b, k)
+	if !vec.SolveCholesky(ctx, m, r.system, m, k, b, k) {
+		return nil
+	}
 	alpha := make([]float64, k*m)
 	for i := range m {
 		for t := range k {
@@ -132,8 +134,9 @@ func (r *Ridge) Solve(lambda float64, m int) []float64 {
 	return alpha
 }
 
-// factor computes the Cholesky factor of K_nmᵀWK_nm + λK_mm of the first m landmarks; false if there is none because numbers are not finite.
-func (r *Ridge) factor(lambda float64, m int) bool {
+// factor computes the Cholesky factor of K_nmᵀWK_nm + λK_mm of the first m landmarks; false if there is none
+// because numbers are not finite, or because the context ended.
+func (r *Ridge) factor(ctx context.Context, lambda float64, m int) bool {
 	stride, trace := r.m, 0.0
 	for i := range m {
 		trace += r.square[i*stride+i]
@@ -148,10 +151,10 @@ func (r *Ridge) factor(lambda float64, m int) bool {
 				to[0] += jitter
 			}
 		})
-		if vec.Cholesky(m, r.system, m) {
+		if vec.Cholesky(ctx, m, r.system, m) {
 			return true
 		}
-		if !(jitter < trace) {
+		if !(jitter < trace) || ctx.Err() != nil {
 			return false
 		}
 	}

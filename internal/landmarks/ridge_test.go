@@ -142,7 +142,7 @@ func TestSolveIsThatOfTheNormalEquations(t *testing.T) {
 			}
 			for _, m := range []int{40, 17, 1} {
 				for _, lambda := range []float64{100, 3} {
-					alpha, want := r.Solve(lambda, m), p.naive(lambda, m)
+					alpha, want := r.Solve(t.Context(), lambda, m), p.naive(lambda, m)
 					if d := gap(t, alpha, want); !(d < 1e-4) {
 						t.Errorf("%d outputs, weights %v, %d landmarks, λ = %g: α is off by %.2g", outputs, weighted, m, lambda, d)
 					}
@@ -157,7 +157,7 @@ func TestScores(t *testing.T) {
 	p := made(50, 3, 20, 2, false)
 	r := p.ridge(t, 50)
 	values := r.Values(p.x)
-	alpha := r.Solve(0.1, 9)
+	alpha := r.Solve(t.Context(), 0.1, 9)
 	scores := r.Scores(values, alpha)
 	want := make([]float64, 50*2)
 	for i := range 50 {
@@ -174,9 +174,9 @@ func TestScores(t *testing.T) {
 
 func TestRowsInPartsGiveTheSame(t *testing.T) {
 	p := made(1300, 4, 30, 2, true)
-	want := p.ridge(t, 1300).Solve(1, 30)
+	want := p.ridge(t, 1300).Solve(t.Context(), 1, 30)
 	for _, ends := range [][]int{{1, 1300}, {0, 700, 1300}, {1024, 1025, 1300}} {
-		if d := gap(t, p.ridge(t, ends...).Solve(1, 30), want); !(d < 1e-9) {
+		if d := gap(t, p.ridge(t, ends...).Solve(t.Context(), 1, 30), want); !(d < 1e-9) {
 			t.Errorf("parts that end at %d: α differs by %.2g", ends, d)
 		}
 	}
@@ -197,7 +197,7 @@ func TestWeightsAreRepetitions(t *testing.T) {
 			n++
 		}
 	}
-	if d := gap(t, p.ridge(t, 200).Solve(1, 15), again.ridge(t, n).Solve(1, 15)); n != 300 || !(d < 1e-9) {
+	if d := gap(t, p.ridge(t, 200).Solve(t.Context(), 1, 15), again.ridge(t, n).Solve(t.Context(), 1, 15)); n != 300 || !(d < 1e-9) {
 		t.Errorf("%d rows: α differs by %.2g", n, d)
 	}
 }
@@ -209,7 +209,7 @@ func TestRidgeDoesNotDependOnThreads(t *testing.T) {
 	for _, threads := range []int{1, 4} {
 		runtime.GOMAXPROCS(threads)
 		r := p.ridge(t, 1000, 1500)
-		a := r.Solve(0.01, 130)
+		a := r.Solve(t.Context(), 0.01, 130)
 		s := r.Scores(r.Values(p.x), a)
 		if alpha == nil {
 			alpha, scores = a, s
@@ -229,7 +229,7 @@ func TestSingularSystems(t *testing.T) {
 	half.z = p.z.Slice(0, 10)
 	r, single := p.ridge(t, 300), half.ridge(t, 300)
 	for _, lambda := range []float64{0, 1e-9, 1} {
-		twice, once := r.Solve(lambda, 20), single.Solve(lambda, 10)
+		twice, once := r.Solve(t.Context(), lambda, 20), single.Solve(t.Context(), lambda, 10)
 		if twice == nil || once == nil {
 			t.Fatalf("λ = %g: no solution", lambda)
 		}
@@ -238,7 +238,7 @@ func TestSingularSystems(t *testing.T) {
 		}
 	}
 	p.y[5] = math.NaN()
-	if alpha := p.ridge(t, 300).Solve(1, 20); alpha != nil {
+	if alpha := p.ridge(t, 300).Solve(t.Context(), 1, 20); alpha != nil {
 		t.Errorf("a target that is NaN gives %v", alpha[:3])
 	}
 }

@@ -77,7 +77,7 @@ func share(scores *matrix.Dense, class []int) float64 {
 // mapSplit maps both parts of a split by a map fitted to at most 20,000 rows of the
 // training part. Sparse maps give sparse features.
 func mapSplit(cfg feature.Config, s split) (z split, err error) {
-	m, err := feature.Fit(cfg, draw(s.train.x, 20_000, cfg.Seed, "fit"))
+	m, err := feature.Fit(context.Background(), cfg, draw(s.train.x, 20_000, cfg.Seed, "fit"))
 	if err != nil {
 		return z, err
 	}
@@ -200,7 +200,7 @@ func dualMachine(ctx context.Context, a []float64, train labelled, classes int, 
 		a[i*n+i] += 1e-9 * most // equal rows make it singular
 	}
 	factor := append([]float64(nil), a...)
-	if !vec.Cholesky(n, factor, n) {
+	if !vec.Cholesky(context.Background(), n, factor, n) {
 		return nil, nil, 0, fmt.Errorf("the Gram matrix of %d rows is not positive definite", n)
 	}
 	z := matrix.NewDense(n, n)
@@ -223,7 +223,7 @@ func dualMachine(ctx context.Context, a []float64, train labelled, classes int, 
 			}
 		}
 	}
-	if !vec.CholeskySolve(n, a, n, outputs, w, outputs) {
+	if !vec.CholeskySolve(context.Background(), n, a, n, outputs, w, outputs) {
 		return nil, nil, 0, fmt.Errorf("the Gram matrix of %d rows is not positive definite", n)
 	}
 	return w, linear.B, used, nil

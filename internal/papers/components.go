@@ -1,6 +1,7 @@
 package papers
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -35,7 +36,7 @@ func components(z split, d int) (split, error) {
 	}
 	values := make([]float64, n)
 	kept := 0
-	if !vec.EigenSymTop(n, k, n, values, func(ascending []float64) int {
+	if !vec.EigenSymTop(context.Background(), n, k, n, values, func(ascending []float64) int {
 		for kept < d && ascending[n-1-kept] > 1e-10*ascending[n-1] {
 			kept++
 		}

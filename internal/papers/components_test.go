@@ -39,7 +39,7 @@ func TestComponentsAreThoseOfTheStatistics(t *testing.T) {
 	s := madeSplit(70, 30, features)
 	stats := moments.New(features, 1)
 	stats.Add(s.train.x.Dense, make([]float64, 70), nil)
-	p, _, err := reduce.PCA{Components: d}.Fit(stats.Moments())
+	p, _, err := reduce.PCA{Components: d}.Fit(t.Context(), stats.Moments())
 	if err != nil {
 		t.Fatal(err)
 	}

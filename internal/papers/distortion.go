@@ -140,7 +140,7 @@ func transformed(cfg feature.Config, x, sample matrix.Rows) (*matrix.Dense, erro
 	if cfg.Map == "explicit-rp" {
 		cfg.MaxBytes = 2 << 30 // it is used once, so that a larger matrix need not be kept
 	}
-	m, err := feature.Fit(cfg, sample)
+	m, err := feature.Fit(context.Background(), cfg, sample)
 	if err != nil {
 		return nil, err
 	}

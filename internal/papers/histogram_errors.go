@@ -201,7 +201,7 @@ func (c errorComparison) error(k kernel.Kernel, v errorVariant, n int, train, te
 	mean := 0.0
 	for s := range seeds {
 		cfg.Seed = uint64(s)
-		m, err := feature.Fit(cfg, train)
+		m, err := feature.Fit(context.Background(), cfg, train)
 		if err != nil {
 			return 0, err
 		}

@@ -74,7 +74,7 @@ func TestHomogeneousKeepsTheLengthOfRows(t *testing.T) {
 		}{{"chi2", 0.996, 0.998}, {"jensen-shannon", 0.996, 0.998}, {"intersection", 0.93, 0.95}} {
 			k := kernel.Kernel{Name: c.kernel}
 			for terms, least := range map[int]float64{3: c.three, 0: c.five} {
-				m, err := feature.Fit(feature.Config{Map: "homogeneous", Kernel: k, Options: feature.Options{Terms: terms}}, train)
+				m, err := feature.Fit(t.Context(), feature.Config{Map: "homogeneous", Kernel: k, Options: feature.Options{Terms: terms}}, train)
 				if err != nil {
 					t.Fatal(err)
 				}

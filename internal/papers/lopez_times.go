@@ -71,7 +71,7 @@ func (d timings) table(t Table) *Table {
 						}
 					}
 					start := time.Now()
-					m, err := feature.Fit(cfg, sample)
+					m, err := feature.Fit(ctx, cfg, sample)
 					if err != nil {
 						return nil, err
 					}

@@ -7,6 +7,8 @@
 // rows into batches.
 package vec
 
+import "context"
+
 // Gemm32 computes C = A·B for A m×k, B k×n, C m×n, row-major with strides lda, ldb, ldc. A
 // row of C depends only on the same row of A and on B, to the bit.
 func Gemm32(m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc int) {
@@ -35,7 +37,7 @@ func GemmAddTN(m, n, k int, a []float64, lda int, b []float64, ldb int, c []floa
 
 // SyrkAdd computes the upper triangle of C += ZᵀZ for Z k×n and C n×n in float64.
 func SyrkAdd(n, k int, z []float64, ldz int, c []float64, ldc int) {
-	syrk(1, n, k, z, ldz, c, ldc)
+	syrk(context.Background(), 1, n, k, z, ldz, c, ldc)
 }
 
 // SyrkAddWide computes the upper triangle of C += ZᵀZ for a float32 Z k×n and C n×n in
@@ -46,9 +48,9 @@ func SyrkAddWide(n, k int, z []float32, ldz int, c []float64, ldc int) {
 		ldc: ldc, part: upper})
 }
 
-// syrk computes the upper triangle of C += αZᵀZ.
-func syrk(alpha float64, n, k int, z []float64, ldz int, c []float64, ldc int) {
-	micro64.multiply(product[float64]{m: n, n: n, k: k, alpha: alpha, a: z, ars: 1, acs: ldz, b: z, brs: ldz, bcs: 1,
+// syrk computes the upper triangle of C += αZᵀZ, unless the context ends before.
+func syrk(ctx context.Context, alpha float64, n, k int, z []float64, ldz int, c []float64, ldc int) {
+	micro64.multiply(product[float64]{ctx: ctx, m: n, n: n, k: k, alpha: alpha, a: z, ars: 1, acs: ldz, b: z, brs: ldz, bcs: 1,
 		add: true, c: c, ldc: ldc, part: upper})
 }
 

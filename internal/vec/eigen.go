@@ -1,6 +1,7 @@
 package vec
 
 import (
+	"context"
 	"math"
 	"slices"
 )
@@ -24,19 +25,19 @@ import (
 // The errors of the eigenvalues are at most about n·2⁻⁵²‖A‖, and so are the residuals of the
 // vectors: small eigenvalues are no more accurate than that.
 //
-// It returns false, with A and values undefined, if A's upper triangle has a NaN or an
-// infinity, or if the iteration for the small problems does not converge, which has never
+// It returns false, with A and values undefined, if the context ended, if A's upper triangle has a NaN or
+// an infinity, or if the iteration for the small problems does not converge, which has never
 // been observed. It takes work memory for 2n² + 1000n numbers if vectors is set.
-func EigenSym(n int, a []float64, lda int, values []float64, vectors bool) bool {
+func EigenSym(ctx context.Context, n int, a []float64, lda int, values []float64, vectors bool) bool {
 	if vectors {
-		return EigenSymTop(n, a, lda, values, func([]float64) int { return n })
+		return EigenSymTop(ctx, n, a, lda, values, func([]float64) int { return n })
 	}
 	if n == 0 {
 		return true
 	}
 	values = values[:n]
-	e, _, exponent, ok := toTridiagonal(n, a, lda, values)
-	if !ok || !tridiagonalQL(n, values, e, nil, 0) {
+	e, _, exponent, ok := toTridiagonal(ctx, n, a, lda, values)
+	if !ok || !tridiagonalQL(ctx, n, values, e, nil, 0) {
 		return false
 	}
 	slices.Sort(values)
@@ -50,18 +51,18 @@ func EigenSym(n int, a []float64, lda int, values []float64, vectors bool) bool 
 //
 // In addition to the first step of 2n³/3 multiply-adds, in which nothing is saved, EigenSym takes
 // up to n³·5/3; of these n²(n-k)·3/2 are saved. The work memory is the same.
-func EigenSymTop(n int, a []float64, lda int, values []float64, top func(values []float64) int) bool {
+func EigenSymTop(ctx context.Context, n int, a []float64, lda int, values []float64, top func(values []float64) int) bool {
 	if n == 0 {
 		return true
 	}
 	values = values[:n]
-	e, tau, exponent, ok := toTridiagonal(n, a, lda, values)
+	e, tau, exponent, ok := toTridiagonal(ctx, n, a, lda, values)
 	if !ok {
 		return false
 	}
 	lds := stride(n)
 	s := aligned[float64](n * lds)
-	order, k, ok := conquer(n, values, e, s, lds, func(sorted []float64) int {
+	order, k, ok := conquer(ctx, n, values, e, s, lds, func(sorted []float64) int {
 		scaleValues(sorted, exponent)
 		return top(sorted)
 	})
@@ -76,7 +77,9 @@ func EigenSymTop(n int, a []float64, lda int, values []float64, top func(values 
 			copy(s[to*lds:to*lds+n], s[from*lds:from*lds+n])
 		}
 	}
-	reflectBack(n, k, a, lda, tau, s, lds)
+	if !reflectBack(ctx, n, k, a, lda, tau, s, lds) {
+		return false
+	}
 	for i, row := range wanted {
 		from := place[row]
 		copy(a[i*lda:i*lda+n], s[from*lds:from*lds+n])
@@ -92,7 +95,7 @@ func EigenSymTop(n int, a []float64, lda int, values []float64, top func(values 
 
 // toTridiagonal does the first step on A·2^-exponent: d and e are its tridiagonal, and A's rows
 // and tau its reflections.
-func toTridiagonal(n int, a []float64, lda int, d []float64) (e, tau []float64, exponent int, ok bool) {
+func toTridiagonal(ctx context.Context, n int, a []float64, lda int, d []float64) (e, tau []float64, exponent int, ok bool) {
 	_ = a[(n-1)*lda+n-1]
 	largest, finite := largestUpper(n, a, lda)
 	if !finite {
@@ -104,7 +107,9 @@ func toTridiagonal(n int, a []float64, lda int, d []float64) (e, tau []float64, 
 		scaleUpper(n, a, lda, -exponent)
 	}
 	e, tau = make([]float64, n), make([]float64, n)
-	tridiagonalise(n, a, lda, d, e, tau)
+	if !tridiagonalise(ctx, n, a, lda, d, e, tau) {
+		return nil, nil, 0, false
+	}
 	dropNothings(d, e[:n-1])
 	return e, tau, exponent, true
 }

@@ -1,20 +1,25 @@
 package vec
 
+import "context"
+
 // reflectBack multiplies each row s of S, rows×n with stride lds, as a column by Q, the product
 // of the reflections that tridiagonalise left in A's rows: s = Q·s.
 //
 // A block of k reflections is I - VᵀTV for V, k×n, whose rows they are, and an upper
 // triangular T (Schreiber and Van Loan 1989). So the rows become S - (S·Vᵀ)(TᵀV), the last
-// block first.
-func reflectBack(n, rows int, a []float64, lda int, tau, s []float64, lds int) {
+// block first. It returns false if the context ended.
+func reflectBack(ctx context.Context, n, rows int, a []float64, lda int, tau, s []float64, lds int) bool {
 	if rows == 0 {
-		return
+		return true
 	}
 	block := backBlock(n)
 	ld := stride(n)
 	v, tv := aligned[float64](block*ld), aligned[float64](block*ld)
 	sv, t, gram := aligned[float64](rows*block), make([]float64, block*block), make([]float64, block*block)
 	for j0 := (n - 2) / block * block; j0 >= 0; j0 -= block {
+		if ctx.Err() != nil {
+			return false
+		}
 		k := min(block, n-1-j0)
 		if k <= 0 {
 			continue
@@ -31,8 +36,9 @@ func reflectBack(n, rows int, a []float64, lda int, tau, s []float64, lds int) {
 		clear(tv)
 		GemmAddTN(k, m, k, t, k, v, ld, tv, ld)
 		GemmNT(rows, k, m, s[at:], lds, v, ld, sv, k)
-		subtractProduct(rows, m, k, sv, k, 1, tv, ld, s[at:], lds)
+		subtractProduct(ctx, rows, m, k, sv, k, 1, tv, ld, s[at:], lds)
 	}
+	return ctx.Err() == nil
 }
 
 // backBlock is how many reflections are applied together.

@@ -2,6 +2,7 @@ package vec
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 )
@@ -13,13 +14,13 @@ const leafOrder = 32
 // diagonal and e[:n-1] next to it: d becomes the eigenvalues, and row i of S, n×n with stride
 // lds and initially 0, the eigenvector of d[i]; order lists the rows by ascending eigenvalue. Only
 // the last k of them, where top returns k for the ascending eigenvalues, need be vectors; the
-// others may be left unfinished. e is overwritten.
+// others may be left unfinished. e is overwritten. If the context ended, ok is false.
 //
 // Divide and conquer (Cuppen 1981): without the off-diagonal element β between its
 // halves, T is two smaller problems, T = diag(T₁, T₂) + |β|·v·vᵀ with v = e ± e of the rows
 // that meet there. With the eigenvectors of the halves for a basis it is a diagonal plus
 // ρzzᵀ, whose eigenvectors a matrix product turns into those of T.
-func conquer(n int, d, e, s []float64, lds int, top func(sorted []float64) int) (order []int, k int, ok bool) {
+func conquer(ctx context.Context, n int, d, e, s []float64, lds int, top func(sorted []float64) int) (order []int, k int, ok bool) {
 	order = make([]int, n)
 	leaves := 1 // a power of 2
 	for n > leafOrder*leaves {
@@ -44,7 +45,7 @@ func conquer(n int, d, e, s []float64, lds int, top func(sorted []float64) int) 
 			for i := at; i < at+m; i++ {
 				s[i*lds+i] = 1
 			}
-			failed[t] = !tridiagonalQL(m, d[at:at+m], e[at:at+m], s[at*lds+at:], lds)
+			failed[t] = !tridiagonalQL(ctx, m, d[at:at+m], e[at:at+m], s[at*lds+at:], lds)
 			sortPlaces(d[at:at+m], order[at:at+m])
 		}
 	})
@@ -55,7 +56,7 @@ func conquer(n int, d, e, s []float64, lds int, top func(sorted []float64) int) 
 		return order, top(inOrder(d, order)), true
 	}
 	work := make([]float64, n*n)
-	for step := 1; step < leaves; step *= 2 {
+	for step := 1; step < leaves && ctx.Err() == nil; step *= 2 {
 		Parallel(leaves/(2*step), 1, func(lo, hi int) {
 			for t := lo; t < hi; t++ {
 				first, middle, last := cuts[2*t*step], cuts[(2*t+1)*step], cuts[(2*t+2)*step]
@@ -65,11 +66,11 @@ func conquer(n int, d, e, s []float64, lds int, top func(sorted []float64) int) 
 				if m.n == n {
 					most = func(sorted []float64) int { k = top(sorted); return k }
 				}
-				m.do(beta[(2*t+1)*step], most)
+				m.do(ctx, beta[(2*t+1)*step], most)
 			}
 		})
 	}
-	return order, k, true
+	return order, k, ctx.Err() == nil
 }
 
 // inOrder are the values of d in the given order.
@@ -113,7 +114,7 @@ const (
 
 // do merges with the element beta at the cut. Vectors are computed for as many of the largest
 // eigenvalues as top returns, given all in ascending order.
-func (m merge) do(beta float64, top func(sorted []float64) int) {
+func (m merge) do(ctx context.Context, beta float64, top func(sorted []float64) int) {
 	n, s, lds := m.n, m.s, m.lds
 	// z is v in the eigenvectors' basis, normalised to unit length.
 	z := make([]float64, n)
@@ -170,7 +171,9 @@ func (m merge) do(beta float64, top func(sorted []float64) int) {
 			values[place[i]] = m.d[i]
 		}
 	}
-	q.solve()
+	if !q.solve(ctx) {
+		return
+	}
 	for t := range k {
 		values[t] = q.value(t)
 	}
@@ -180,7 +183,9 @@ func (m merge) do(beta float64, top func(sorted []float64) int) {
 	for _, row := range m.order[n-top(inOrder(m.d, m.order)):] {
 		first = min(first, row)
 	}
-	q.refine()
+	if !q.refine(ctx) {
+		return
+	}
 	for i := k; i < n; i++ {
 		copy(s[i*lds:i*lds+n], rest[(i-k)*n:])
 	}
@@ -190,24 +195,25 @@ func (m merge) do(beta float64, top func(sorted []float64) int) {
 	block := min(k-first, vectorBlock)
 	ldu := stride(k)
 	u := aligned[float64](block * ldu)
-	for i := first; i < k; i += block {
+	for i := first; i < k && ctx.Err() == nil; i += block {
 		rows := min(block, k-i)
 		Parallel(rows, 16, func(lo, hi int) {
 			for t := lo; t < hi; t++ {
 				q.vector(i+t, to, u[t*ldu:t*ldu+k])
 			}
 		})
-		gemm64(rows, m.left, leftRows, u, ldu, lefts, m.left, s[i*lds:], lds)
-		gemm64(rows, right, rightRows, u[count[inLeft]:], ldu, rights, right, s[i*lds+m.left:], lds)
+		gemm64(ctx, rows, m.left, leftRows, u, ldu, lefts, m.left, s[i*lds:], lds)
+		gemm64(ctx, rows, right, rightRows, u[count[inLeft]:], ldu, rights, right, s[i*lds+m.left:], lds)
 	}
 }
 
 // vectorBlock is how many eigenvectors of a merge are computed together.
 const vectorBlock = 512
 
-// gemm64 computes C = A·B.
-func gemm64(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
-	micro64.multiply(product[float64]{m: m, n: n, k: k, alpha: 1, a: a, ars: lda, acs: 1, b: b, brs: ldb, bcs: 1, c: c, ldc: ldc})
+// gemm64 computes C = A·B, unless the context ends before.
+func gemm64(ctx context.Context, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
+	micro64.multiply(product[float64]{ctx: ctx, m: m, n: n, k: k, alpha: 1, a: a, ars: lda, acs: 1, b: b, brs: ldb, bcs: 1,
+		c: c, ldc: ldc})
 }
 
 // deflate settles rows that the merge does not change, up to rounding: those with z

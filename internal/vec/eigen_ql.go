@@ -1,13 +1,16 @@
 package vec
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // tridiagonalQL computes the eigenvalues of the tridiagonal T, n×n, with d on its diagonal and
 // e[:n-1] next to it, by the QL algorithm with implicit shifts (Golub and Van Loan, section
 // 8.3): d becomes the eigenvalues, unordered, and e is overwritten. Rotations of columns of T rotate
 // the rows of s, stride lds, if not nil: rows of the identity become eigenvectors. It returns
-// false if it did not converge.
-func tridiagonalQL(n int, d, e, s []float64, lds int) bool {
+// false if it did not converge or the context ended.
+func tridiagonalQL(ctx context.Context, n int, d, e, s []float64, lds int) bool {
 	const turns = 30 // per eigenvalue; it takes less than two
 	left := turns * n
 	for l := 0; l < n-1; {
@@ -20,7 +23,7 @@ func tridiagonalQL(n int, d, e, s []float64, lds int) bool {
 			l++
 			continue
 		}
-		if left--; left < 0 {
+		if left--; left < 0 || ctx.Err() != nil {
 			return false
 		}
 		// Wilkinson's shift: the eigenvalue of the first two rows that is nearer to d[l].

@@ -1,6 +1,9 @@
 package vec
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // secular is the eigenproblem of D + ρ·z·zᵀ for a diagonal D with d strictly ascending, ρ >
 // 0 and no z equal to 0. The eigenvalues are the roots of
@@ -20,14 +23,15 @@ type secular struct {
 // as mostTurns reduce an interval to rounding errors.
 const mostTurns = 200
 
-// solve finds all roots.
-func (s *secular) solve() {
+// solve finds all roots. It returns false if the context ended.
+func (s *secular) solve(ctx context.Context) bool {
 	Parallel(len(s.d), 16, func(lo, hi int) {
 		delta := make([]float64, len(s.d))
-		for i := lo; i < hi; i++ {
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			s.origin[i], s.tau[i] = s.root(i, delta)
 		}
 	})
+	return ctx.Err() == nil
 }
 
 // root finds the i-th root, by interpolation of both sums of f, over the poles to the left and
@@ -172,14 +176,17 @@ func poles(z, delta []float64, tau float64) (sum, slope float64) {
 //
 //	ρ·z_k² = Π_i (λ_i - d_k) / Π_(i≠k) (d_i - d_k).
 //
-// ρ is left out: vectors have unit length.
-func (s *secular) refine() {
+// ρ is left out: vectors have unit length. It returns false if the context ended.
+func (s *secular) refine(ctx context.Context) bool {
 	Parallel(len(s.d), 64, func(lo, hi int) {
 		squares := make([]float64, hi-lo)
 		for k := range squares {
 			squares[k] = 1
 		}
 		for i := range s.d {
+			if ctx.Err() != nil {
+				return
+			}
 			near, tau := s.d[s.origin[i]], s.tau[i]
 			// Poles before root i are paired with d_(i+1), later ones with d_i: no quotient exceeds 1.
 			behind := max(lo, min(hi, i+1))
@@ -198,6 +205,7 @@ func (s *secular) refine() {
 			s.z[lo+k] = math.Copysign(math.Sqrt(v), s.z[lo+k])
 		}
 	})
+	return ctx.Err() == nil
 }
 
 // value is root i.

@@ -88,7 +88,7 @@ func checkEigen(t *testing.T, what string, n int, a []float64) []float64 {
 	}
 	only := slices.Clone(x)
 	values, alone := make([]float64, n), make([]float64, n)
-	if !EigenSym(n, x, lda, values, true) || !EigenSym(n, only, lda, alone, false) {
+	if !EigenSym(t.Context(), n, x, lda, values, true) || !EigenSym(t.Context(), n, only, lda, alone, false) {
 		t.Fatalf("%s, n = %d: no eigenvalues", what, n)
 	}
 	for i, v := range only {
@@ -319,7 +319,7 @@ func TestEigenSymScales(t *testing.T) {
 				scaled[i] = math.Ldexp(v, exponent)
 			}
 			x, got := slices.Clone(scaled), make([]float64, n)
-			if !EigenSym(n, x, n, got, true) {
+			if !EigenSym(t.Context(), n, x, n, got, true) {
 				t.Fatalf("2^%d: no eigenvalues", exponent)
 			}
 			for k := range got {
@@ -338,7 +338,7 @@ func TestEigenSymRefusesWhatIsNotFinite(t *testing.T) {
 			for _, at := range []int{0, n - 1, n*n - 1} {
 				a := symmetricNormal(r, n)
 				a[at] = bad
-				if EigenSym(n, a, n, make([]float64, n), true) || EigenSym(n, a, n, make([]float64, n), false) {
+				if EigenSym(t.Context(), n, a, n, make([]float64, n), true) || EigenSym(t.Context(), n, a, n, make([]float64, n), false) {
 					t.Errorf("n = %d with %g at %d has eigenvalues", n, bad, at)
 				}
 			}
@@ -355,7 +355,7 @@ func TestEigenSymIsTheSameOnAnyThreads(t *testing.T) {
 		for _, threads := range []int{1, 2, 3} {
 			runtime.GOMAXPROCS(threads)
 			x, values := slices.Clone(a), make([]float64, n)
-			if !EigenSym(n, x, n, values, true) {
+			if !EigenSym(t.Context(), n, x, n, values, true) {
 				t.Fatal("no eigenvalues")
 			}
 			if first == nil {
@@ -379,7 +379,7 @@ func TestEigenSymIsTheSameWithAVX2AndAVX512(t *testing.T) {
 	var all [][]float64
 	everyLevel(t, func(t *testing.T) {
 		x, values := slices.Clone(a), make([]float64, n)
-		if !EigenSym(n, x, n, values, true) {
+		if !EigenSym(t.Context(), n, x, n, values, true) {
 			t.Fatal("no eigenvalues")
 		}
 		all = append(all, append(x, values...))
@@ -426,7 +426,7 @@ func BenchmarkEigenSym(b *testing.B) {
 			work, values := make([]float64, n*n), make([]float64, n)
 			for b.Loop() {
 				copy(work, a)
-				EigenSym(n, work, n, values, true)
+				EigenSym(b.Context(), n, work, n, values, true)
 			}
 		})
 	}
@@ -446,7 +446,7 @@ func checkTop(t *testing.T, what string, n int, a []float64, k int) {
 	}
 	alone := slices.Clone(x)
 	var seen []float64
-	if !EigenSymTop(n, x, lda, values, func(v []float64) int { seen = slices.Clone(v); return k }) || !EigenSym(n, alone, lda, want, false) {
+	if !EigenSymTop(t.Context(), n, x, lda, values, func(v []float64) int { seen = slices.Clone(v); return k }) || !EigenSym(t.Context(), n, alone, lda, want, false) {
 		t.Fatalf("%s, n = %d: no eigenvalues", what, n)
 	}
 	if !slices.Equal(seen, values) {
@@ -507,7 +507,7 @@ func TestEigenSymTopAreTheLargestOfAll(t *testing.T) {
 func TestEigenSymTopOfTinyNumbers(t *testing.T) {
 	a := tridiagonal([]float64{1e-250, 3e-250, 2e-250}, make([]float64, 3))
 	values := make([]float64, 3)
-	if !EigenSymTop(3, a, 3, values, func(v []float64) int {
+	if !EigenSymTop(t.Context(), 3, a, 3, values, func(v []float64) int {
 		if math.Abs(v[2]-3e-250) > 1e-264 {
 			t.Errorf("top is told %g", v)
 		}
@@ -528,7 +528,7 @@ func BenchmarkEigenSymTop(b *testing.B) {
 				work, values := make([]float64, n*n), make([]float64, n)
 				for b.Loop() {
 					copy(work, a)
-					EigenSymTop(n, work, n, values, func([]float64) int { return k })
+					EigenSymTop(b.Context(), n, work, n, values, func([]float64) int { return k })
 				}
 			})
 		}

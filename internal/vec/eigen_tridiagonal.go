@@ -1,6 +1,9 @@
 package vec
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // tridiagonalise reduces the symmetric A, whose upper triangle is given, to the tridiagonal
 // T = QᵀAQ with d on its diagonal and e[:n-1] next to it. Q is the product of the reflections
@@ -10,14 +13,17 @@ import "math"
 // One reflection turns A into H·A·H = A - v·wᵀ - w·vᵀ with w = p - (tau/2)(pᵀv)·v, p = tau·A·v
 // (Golub and Van Loan, section 8.3.1). The rest of A is not updated during a block
 // of reflections, whose v and w are kept (Dongarra, Hammarling and Sorensen 1989): then it is
-// updated by one product, and until then A·v accounts for the pending updates.
-func tridiagonalise(n int, a []float64, lda int, d, e, tau []float64) {
+// updated by one product, and until then A·v accounts for the pending updates. It returns false if the context ended.
+func tridiagonalise(ctx context.Context, n int, a []float64, lda int, d, e, tau []float64) bool {
 	b := newReflections(n)
 	times := newSymmetric(n)
 	for j0 := 0; j0 < n; j0 += b.most {
 		b.clear(j0)
 		end := min(j0+b.most, n)
 		for j := j0; j < end; j++ {
+			if ctx.Err() != nil {
+				return false
+			}
 			row := a[j*lda+j : j*lda+n]
 			x := b.v[b.count*b.ld:][:b.ld] // v to be
 			copy(x[j:n], row)
@@ -42,9 +48,10 @@ func tridiagonalise(n int, a []float64, lda int, d, e, tau []float64) {
 			b.count++
 		}
 		if end < n {
-			b.subtract(n-end, a[end*(lda+1):], lda, end)
+			b.subtract(ctx, n-end, a[end*(lda+1):], lda, end)
 		}
 	}
+	return true
 }
 
 // reflections keeps v and w of a block of reflections, one row each, 0 outside
@@ -124,11 +131,11 @@ func (b *reflections) owed(at int, w []float64) {
 }
 
 // subtract updates the rest of A, m×m, whose first row is row at.
-func (b *reflections) subtract(m int, a []float64, lda, at int) {
+func (b *reflections) subtract(ctx context.Context, m int, a []float64, lda, at int) {
 	for q := range b.count {
 		copy(b.again[q*b.ld+at:(q+1)*b.ld], b.v[q*b.ld+at:])
 	}
-	micro64.multiply(product[float64]{m: m, n: m, k: 2 * b.count, alpha: -1, a: b.all[at:], ars: 1, acs: b.ld,
+	micro64.multiply(product[float64]{ctx: ctx, m: m, n: m, k: 2 * b.count, alpha: -1, a: b.all[at:], ars: 1, acs: b.ld,
 		b: b.all[b.most*b.ld+at:], brs: b.ld, bcs: 1, add: true, c: a, ldc: lda, part: upper})
 }
 

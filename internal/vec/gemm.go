@@ -1,6 +1,7 @@
 package vec
 
 import (
+	"context"
 	"sync/atomic"
 	"unsafe"
 
@@ -75,6 +76,9 @@ type product[T float32 | float64] struct {
 	ldc      int
 	part     triangle // of C that is needed and touched
 
+	// ctx, if not nil, ends the product between two blocks: C is then garbage.
+	ctx context.Context
+
 	// after, if not nil, is called for each block of rows and columns of C when it is
 	// done and still in cache, by several goroutines.
 	after func(i, j, rows, cols int)
@@ -87,6 +91,9 @@ const (
 	upper
 	lower
 )
+
+// ended is whether the product is no longer wanted.
+func (p *product[T]) ended() bool { return p.ctx != nil && p.ctx.Err() != nil }
 
 // relation is whether the block of rows [i, i1) and columns [j, j1) lies in the triangle
 // wholly, in part, or not at all.
@@ -159,7 +166,7 @@ func (mk *micro[T]) multiplyStrips(p product[T]) {
 		packed = mk.buffers.Get(size)
 	}
 	q := p
-	for l := 0; l < p.k; l += kc {
+	for l := 0; l < p.k && !p.ended(); l += kc {
 		q.k = min(kc, p.k-l)
 		q.a, q.b, q.add = p.a[l*p.acs:], p.b[l*p.brs:], p.add || l > 0
 		if full > 0 {
@@ -219,7 +226,7 @@ func (mk *micro[T]) compute(p product[T]) {
 		return
 	}
 	w := mk.get()
-	for t := range g.rows * g.cols {
+	for t := 0; t < g.rows*g.cols && !p.ended(); t++ {
 		mk.task(&p, g, t, w)
 	}
 	mk.put(w)
@@ -267,7 +274,7 @@ func (mk *micro[T]) parallel(p product[T], threads int, g grid) {
 	together(threads, func() {
 		w := mk.get()
 		defer mk.put(w)
-		for t := int(next.Add(1)) - 1; t < g.rows*g.cols; t = int(next.Add(1)) - 1 {
+		for t := int(next.Add(1)) - 1; t < g.rows*g.cols && !p.ended(); t = int(next.Add(1)) - 1 {
 			mk.task(&p, g, t, w)
 		}
 	})
@@ -300,7 +307,7 @@ func (mk *micro[T]) denseTask(p *product[T], g grid, t int, w *panels[T]) {
 	// For a few rows packing B does not pay.
 	direct := p.packed == nil && p.m <= mk.mr && p.bcs == 1
 	kc := mk.block(p.k)
-	for l := 0; l < p.k; l += kc {
+	for l := 0; l < p.k && (l == 0 || !p.ended()); l += kc {
 		kb := min(kc, p.k-l)
 		if !direct && p.packed == nil {
 			mk.packB(p, l, kb, j0, j1, w.b)

@@ -22,7 +22,7 @@ func TestEigenSymStaysWithinItsSlices(t *testing.T) {
 				for i := range a {
 					a[i] = r.Float64()
 				}
-				if !EigenSym(n, a, n+pad, values, true) || !EigenSym(n, a, n+pad, values, false) {
+				if !EigenSym(t.Context(), n, a, n+pad, values, true) || !EigenSym(t.Context(), n, a, n+pad, values, false) {
 					t.Fatalf("n = %d: no eigenvalues", n)
 				}
 			}

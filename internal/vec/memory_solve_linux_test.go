@@ -27,7 +27,7 @@ func TestSolversStayWithinTheirSlices(t *testing.T) {
 				}
 				w := bb.matrix(k, n, n+pad, end)
 				QuadraticForms(q, n, a, n+pad, k, w, n+pad)
-				if !CholeskySolve(n, a, n+pad, k, b, k+pad) {
+				if !CholeskySolve(t.Context(), n, a, n+pad, k, b, k+pad) {
 					t.Fatalf("n = %d: not positive definite", n)
 				}
 			}

@@ -1,6 +1,7 @@
 package vec
 
 import (
+	"context"
 	"math"
 )
 
@@ -14,24 +15,24 @@ const smallTriangle = 32
 func half(n int) int { return (n/2 + smallTriangle - 1) / smallTriangle * smallTriangle }
 
 // Cholesky overwrites the upper triangle of a symmetric A, n×n, with U of A = UᵀU. It
-// returns false if A is not positive definite. The part below the diagonal is
-// not touched. The work is n³/6 multiply-adds.
-func Cholesky(n int, a []float64, lda int) bool {
+// returns false if A is not positive definite, or if the context ended, which ctx.Err tells apart. The
+// part below the diagonal is not touched. The work is n³/6 multiply-adds.
+func Cholesky(ctx context.Context, n int, a []float64, lda int) bool {
 	if n <= 2*smallTriangle {
-		return choleskySmall(n, a, lda)
+		return ctx.Err() == nil && choleskySmall(n, a, lda)
 	}
 	h := half(n)
-	if !Cholesky(h, a, lda) {
+	if !Cholesky(ctx, h, a, lda) {
 		return false
 	}
 	right, rest := a[h:], a[h*lda+h:]
 	if work(h, h, n-h) < 2*smallWork {
-		solveUpperT(h, a, lda, n-h, right, lda)
+		solveUpperT(ctx, h, a, lda, n-h, right, lda)
 	} else {
-		Parallel(n-h, 64, func(lo, hi int) { solveUpperT(h, a, lda, hi-lo, right[lo:], lda) })
+		Parallel(n-h, 64, func(lo, hi int) { solveUpperT(ctx, h, a, lda, hi-lo, right[lo:], lda) })
 	}
-	syrk(-1, n-h, h, right, lda, rest, lda)
-	return Cholesky(n-h, rest, lda)
+	syrk(ctx, -1, n-h, h, right, lda, rest, lda)
+	return Cholesky(ctx, n-h, rest, lda)
 }
 
 // choleskySmall is Cholesky row by row.
@@ -51,7 +52,10 @@ func choleskySmall(n int, a []float64, lda int) bool {
 }
 
 // solveUpperT overwrites B, n×k, with the solution X of UᵀX = B for an upper triangular U.
-func solveUpperT(n int, u []float64, ldu, k int, b []float64, ldb int) {
+func solveUpperT(ctx context.Context, n int, u []float64, ldu, k int, b []float64, ldb int) {
+	if ctx.Err() != nil {
+		return
+	}
 	if n <= smallTriangle {
 		for i := range n {
 			x := b[i*ldb : i*ldb+k]
@@ -61,13 +65,16 @@ func solveUpperT(n int, u []float64, ldu, k int, b []float64, ldb int) {
 		return
 	}
 	h := half(n)
-	solveUpperT(h, u, ldu, k, b, ldb)
-	subtractProduct(n-h, k, h, u[h:], 1, ldu, b, ldb, b[h*ldb:], ldb)
-	solveUpperT(n-h, u[h*ldu+h:], ldu, k, b[h*ldb:], ldb)
+	solveUpperT(ctx, h, u, ldu, k, b, ldb)
+	subtractProduct(ctx, n-h, k, h, u[h:], 1, ldu, b, ldb, b[h*ldb:], ldb)
+	solveUpperT(ctx, n-h, u[h*ldu+h:], ldu, k, b[h*ldb:], ldb)
 }
 
 // solveUpper overwrites B, n×k, with the solution X of UX = B for an upper triangular U.
-func solveUpper(n int, u []float64, ldu, k int, b []float64, ldb int) {
+func solveUpper(ctx context.Context, n int, u []float64, ldu, k int, b []float64, ldb int) {
+	if ctx.Err() != nil {
+		return
+	}
 	if n <= smallTriangle {
 		for i := n - 1; i >= 0; i-- {
 			x := b[i*ldb : i*ldb+k]
@@ -79,9 +86,9 @@ func solveUpper(n int, u []float64, ldu, k int, b []float64, ldb int) {
 		return
 	}
 	h := half(n)
-	solveUpper(n-h, u[h*ldu+h:], ldu, k, b[h*ldb:], ldb)
-	subtractProduct(h, k, n-h, u[h:], ldu, 1, b[h*ldb:], ldb, b, ldb)
-	solveUpper(h, u, ldu, k, b, ldb)
+	solveUpper(ctx, n-h, u[h*ldu+h:], ldu, k, b[h*ldb:], ldb)
+	subtractProduct(ctx, h, k, n-h, u[h:], ldu, 1, b[h*ldb:], ldb, b, ldb)
+	solveUpper(ctx, h, u, ldu, k, b, ldb)
 }
 
 // subtractRowsPlain is subtractRows row by row.
@@ -92,22 +99,24 @@ func subtractRowsPlain(rows int, alpha []float64, stride int, x []float64, ldx i
 }
 
 // subtractProduct computes C -= A·B, element (i, l) of A at a[i*ars+l*acs].
-func subtractProduct(m, n, k int, a []float64, ars, acs int, b []float64, ldb int, c []float64, ldc int) {
-	micro64.multiply(product[float64]{m: m, n: n, k: k, alpha: -1, a: a, ars: ars, acs: acs, b: b, brs: ldb, bcs: 1,
+func subtractProduct(ctx context.Context, m, n, k int, a []float64, ars, acs int, b []float64, ldb int, c []float64, ldc int) {
+	micro64.multiply(product[float64]{ctx: ctx, m: m, n: n, k: k, alpha: -1, a: a, ars: ars, acs: acs, b: b, brs: ldb, bcs: 1,
 		add: true, c: c, ldc: ldc})
 }
 
 // CholeskySolve overwrites B, n×k, with the solution X of A·X = B for a symmetric positive
 // definite A, n×n, of which the upper triangle is read and overwritten with its Cholesky
-// factor. It returns false, with B undefined, if A is not positive definite.
-func CholeskySolve(n int, a []float64, lda int, k int, b []float64, ldb int) bool {
-	if !Cholesky(n, a, lda) {
+// factor. It returns false, with B undefined, if A is not positive definite or the context ended.
+func CholeskySolve(ctx context.Context, n int, a []float64, lda int, k int, b []float64, ldb int) bool {
+	if !Cholesky(ctx, n, a, lda) {
 		return false
 	}
 	if k == 0 {
 		return true
 	}
-	SolveCholesky(n, a, lda, k, b, ldb)
+	if !SolveCholesky(ctx, n, a, lda, k, b, ldb) {
+		return false
+	}
 	for i := range n {
 		for _, x := range b[i*ldb : i*ldb+k] {
 			if x-x != 0 {
@@ -151,18 +160,19 @@ func QuadraticForms(q []float64, n int, a []float64, lda, k int, w []float64, ld
 // fewColumns is the number of columns of B up to which the solves read U once, row by row, for all of them.
 const fewColumns = 8
 
-// SolveCholesky overwrites B, n×k, with the solution X of UᵀU·X = B for the factor U of Cholesky.
-func SolveCholesky(n int, u []float64, ldu, k int, b []float64, ldb int) {
+// SolveCholesky overwrites B, n×k, with the solution X of UᵀU·X = B for the factor U of Cholesky. It
+// returns false, with B undefined, if the context ended.
+func SolveCholesky(ctx context.Context, n int, u []float64, ldu, k int, b []float64, ldb int) bool {
 	if k <= fewColumns {
-		solveNarrow(n, u, ldu, k, b, ldb)
-		return
+		return solveNarrow(ctx, n, u, ldu, k, b, ldb)
 	}
-	solveUpperT(n, u, ldu, k, b, ldb)
-	solveUpper(n, u, ldu, k, b, ldb)
+	solveUpperT(ctx, n, u, ldu, k, b, ldb)
+	solveUpper(ctx, n, u, ldu, k, b, ldb)
+	return ctx.Err() == nil
 }
 
 // solveNarrow is SolveCholesky for a few columns, which are laid out as rows. U is read twice, in order.
-func solveNarrow(n int, u []float64, ldu, k int, b []float64, ldb int) {
+func solveNarrow(ctx context.Context, n int, u []float64, ldu, k int, b []float64, ldb int) bool {
 	columns := micro64.buffers.Get(n * k)
 	for i := range n {
 		for t, v := range b[i*ldb : i*ldb+k] {
@@ -170,6 +180,9 @@ func solveNarrow(n int, u []float64, ldu, k int, b []float64, ldb int) {
 		}
 	}
 	for i := range n {
+		if i%smallTriangle == 0 && ctx.Err() != nil {
+			return false
+		}
 		row := u[i*ldu+i : i*ldu+n]
 		for t := range k {
 			x := columns[t*n+i : (t+1)*n]
@@ -190,4 +203,5 @@ func solveNarrow(n int, u []float64, ldu, k int, b []float64, ldb int) {
 		}
 	}
 	micro64.keep(columns)
+	return ctx.Err() == nil
 }

@@ -28,7 +28,7 @@ func TestCholeskyIsLAPACKs(t *testing.T) {
 	for _, n := range []int{1, 2, 31, 32, 33, 127, 128, 129, 300} {
 		a := positive(r, n)
 		got, want := append([]float64(nil), a...), append([]float64(nil), a...)
-		if !Cholesky(n, got, n) || !(lapackgonum.Implementation{}).Dpotrf(blas.Upper, n, want, n) {
+		if !Cholesky(t.Context(), n, got, n) || !(lapackgonum.Implementation{}).Dpotrf(blas.Upper, n, want, n) {
 			t.Fatalf("n = %d: not positive definite", n)
 		}
 		for i := range n {
@@ -48,7 +48,7 @@ func TestCholeskySolveSolves(t *testing.T) {
 			a := positive(r, n)
 			b := numbers[float64](r, n*k)
 			x := append([]float64(nil), b...)
-			if !CholeskySolve(n, append([]float64(nil), a...), n, k, x, k) {
+			if !CholeskySolve(t.Context(), n, append([]float64(nil), a...), n, k, x, k) {
 				t.Fatal("not positive definite")
 			}
 			ax := make([]float64, n*k)
@@ -96,7 +96,7 @@ func TestCholeskyRefusesIndefinite(t *testing.T) {
 		for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 			a := positive(r, n)
 			a[(n-1)*n+n-1] = bad
-			if Cholesky(n, a, n) {
+			if Cholesky(t.Context(), n, a, n) {
 				t.Errorf("n = %d with %g in the corner was factorised", n, bad)
 			}
 		}
@@ -119,7 +119,7 @@ func TestSolversLeaveTheLowerTriangleAlone(t *testing.T) {
 			QuadraticForms(forms, n, spoiled, n, 3, b, n)
 			QuadraticForms(want, n, a, n, 3, b, n)
 			x := append([]float64(nil), b...)
-			if !CholeskySolve(n, a, n, 3, b, 3) || !CholeskySolve(n, spoiled, n, 3, x, 3) {
+			if !CholeskySolve(t.Context(), n, a, n, 3, b, 3) || !CholeskySolve(t.Context(), n, spoiled, n, 3, x, 3) {
 				t.Fatalf("n = %d: not positive definite", n)
 			}
 			for i := range x {
@@ -142,9 +142,9 @@ func TestCholeskyIsTheSameOnAnyThreads(t *testing.T) {
 	a := positive(r, n)
 	one, three := append([]float64(nil), a...), append([]float64(nil), a...)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	Cholesky(n, one, n)
+	Cholesky(t.Context(), n, one, n)
 	runtime.GOMAXPROCS(3)
-	Cholesky(n, three, n)
+	Cholesky(t.Context(), n, three, n)
 	for i := range n {
 		for j := i; j < n; j++ {
 			if one[i*n+j] != three[i*n+j] {
@@ -163,7 +163,7 @@ func BenchmarkCholesky(b *testing.B) {
 		b.StopTimer()
 		copy(work, a)
 		b.StartTimer()
-		Cholesky(n, work, n)
+		Cholesky(b.Context(), n, work, n)
 	}
 	b.ReportMetric(float64(n)*n*n/3*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }
@@ -200,12 +200,12 @@ func BenchmarkSolveCholesky(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	const n = 1000
 	u := positive(r, n)
-	Cholesky(n, u, n)
+	Cholesky(b.Context(), n, u, n)
 	for _, k := range []int{1, 9} {
 		x := numbers[float64](r, n*k)
 		b.Run(strconv.Itoa(k), func(b *testing.B) {
 			for b.Loop() {
-				SolveCholesky(n, u, n, k, x, k)
+				SolveCholesky(b.Context(), n, u, n, k, x, k)
 				for i := range x {
 					x[i] = float64(i%7) - 3
 				}

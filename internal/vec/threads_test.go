@@ -63,7 +63,7 @@ func TestAllProductsAndSolvesAreTheSameOnAnyThreads(t *testing.T) {
 	a, b := positive(r, n), numbers[float64](r, n*k)
 	onAnyThreads(t, "CholeskySolve", func() []float64 {
 		u, x := append([]float64(nil), a...), append([]float64(nil), b...)
-		if !CholeskySolve(n, u, n, k, x, k) {
+		if !CholeskySolve(t.Context(), n, u, n, k, x, k) {
 			t.Fatal("not positive definite")
 		}
 		return append(u, x...)
