@@ -200,9 +200,13 @@ func Learn(ctx context.Context, x matrix.Rows, y []float64, outputs int, weights
 		}
 		report := l.report
 		if round > 0 {
-			l.least = report.Rounds[report.Best].Error
+			l.hopeless = worseMetric * report.Rounds[report.Best].Error
 		}
-		f, told, err := l.fit(ctx, now, directionsOf(round))
+		directions := directionsOf(round)
+		if opt.Shapes && opt.Start != nil {
+			directions = both[1:] // more landmarks than the start had ask for a narrower kernel, if at all
+		}
+		f, told, err := l.fit(ctx, now, directions)
 		if err != nil {
 			return nil, err
 		}
@@ -327,7 +331,7 @@ type learner struct {
 	mean        []float64
 	room        *machine // the last one
 
-	least         float64 // error of the best metric so far, 0 if any is welcome
+	hopeless      float64 // error of the first machine of a metric from which no other width is tried; 0: none
 	width, lambda int     // where the search of the next machine begins, in Lengths and lambdas
 }
 
@@ -380,7 +384,6 @@ func newLearner(x matrix.Rows, y []float64, outputs int, weights []float64, opt 
 	l.held, l.train = pick(held), pick(rest)
 	l.width, l.lambda = nearest(opt.Lengths, opt.Width), nearest(lambdas, opt.Lambda)
 	l.landmarks = landmarks.Distinct(l.train.x, random.New(opt.Seed, "metric.landmarks").Perm(rows), opt.Landmarks)
-	slices.Sort(l.landmarks)
 	l.report.Landmarks = len(l.landmarks)
 	return l, l.centre()
 }

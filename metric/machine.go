@@ -6,7 +6,7 @@ import (
 	"math"
 	"strconv"
 
-	"mercer/internal/vec"
+	"mercer/internal/landmarks"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -19,7 +19,7 @@ func (l *learner) fit(ctx context.Context, by *Metric, directions []int) (best *
 	if by != nil {
 		train, held = by.Apply(train, &works[0]), by.Apply(held, &works[1])
 	}
-	landmarks := matrix.Pick(train, l.landmarks).Dense
+	z := matrix.Pick(train, l.landmarks).Dense
 	kind := l.opt.Kernel.Kind()
 	median, err := kernel.MedianGamma(train, l.opt.Seed, kind.Name())
 	if errors.Is(err, kernel.ErrEqual) { // any γ will do
@@ -38,33 +38,37 @@ func (l *learner) fit(ctx context.Context, by *Metric, directions []int) (best *
 		k := l.opt.Kernel
 		factor := rounded(kind.GammaOfLength(length))
 		k.Gamma = median * factor
-		m, err := newMachine(ctx, k, landmarks, train.Dense, held.Dense, l)
+		m, err := newMachine(ctx, k, z, train.Dense, held.Dense, l)
 		if err != nil {
 			return false, err
 		}
-		better, first, settled := false, true, false // no other λ
-		_, err = valley(len(lambdas), l.lambda, []int{1, -1}, func(e int) (bool, error) {
-			if err := ctx.Err(); err != nil || settled {
-				return false, err
-			}
-			alpha := m.solve(ctx, lambdas[e])
+		better := false
+		take := func(e int) (squared float64, err error) {
+			alpha := m.ridge.Solve(ctx, lambdas[e], m.ridge.Landmarks())
 			if alpha == nil {
-				return false, ctx.Err()
+				return math.Inf(1), ctx.Err()
 			}
 			scores, squared, wrong := m.heldOut(alpha)
-			if first {
-				settled = squared > worseWidth*told.Error
-				hopeless = l.least > 0 && squared > worseMetric*l.least
-				first = false
+			if squared < told.Error {
+				told = Round{Error: squared, Wrong: wrong, Length: length, Gamma: factor, Lambda: lambdas[e]}
+				best = &function{kernel: k, landmarks: z, alpha: alpha, outputs: l.outputs, held: scores}
+				l.lambda, better = e, true
 			}
-			if !(squared < told.Error) {
-				return false, nil
-			}
-			told = Round{Error: squared, Wrong: wrong, Length: length, Gamma: factor, Lambda: lambdas[e]}
-			best = &function{kernel: k, landmarks: landmarks, alpha: alpha, outputs: l.outputs, held: scores}
-			l.lambda, better = e, true
-			return true, nil
-		})
+			return squared, nil
+		}
+		before := told.Error
+		squared, err := take(l.lambda)
+		if err != nil {
+			return false, err
+		}
+		hopeless = l.hopeless > 0 && squared > l.hopeless
+		if squared > worseWidth*before { // no other λ
+			return false, nil
+		}
+		e, err := m.bestLambda(ctx, l.lambda)
+		if err == nil && e != l.lambda {
+			_, err = take(e)
+		}
 		return better, err
 	}
 	if l.width, err = valley(len(l.opt.Lengths), l.width, directions, try); err != nil {
@@ -134,142 +138,70 @@ func rounded(v float64) float64 {
 // lambdas are the λ that are tried, with k(x, x) = 1.
 var lambdas = []float64{1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100}
 
-// machine is ridge regression on the landmarks by one kernel:
-//
-//	(K_nmᵀWK_nm + λK_mm)α = K_nmᵀWy
+// machine is ridge regression on the landmarks by one kernel.
 type machine struct {
-	l         *learner
-	m         int
-	square    []float64 // K_nmᵀWK_nm, upper triangle
-	landmarks []float64 // K_mm
-	right     []float64 // K_nmᵀWy, m×outputs
-	held      []float32 // K of held-out rows and landmarks
-	system    []float64
-
-	rows []float32 // a block of K_nm
-	y    []float64 // their targets
+	l     *learner
+	ridge *landmarks.Ridge
+	held  []float32 // the kernel of held-out rows and landmarks
+	rows  []float32 // that of a block of rows
 }
 
 // newMachine computes the sums of a machine, in the memory of the one before, which is not needed any more.
-func newMachine(ctx context.Context, k kernel.Kernel, landmarks, train, held *matrix.Dense, l *learner) (*machine, error) {
-	against, err := kernel.NewAgainst(k, matrix.Rows{Dense: landmarks})
+func newMachine(ctx context.Context, k kernel.Kernel, z, train, held *matrix.Dense, l *learner) (_ *machine, err error) {
+	a := l.room
+	if a == nil {
+		a = &machine{l: l}
+		a.ridge, err = landmarks.NewRough(k, z, l.outputs)
+		l.room = a
+	} else {
+		err = a.ridge.Reset(k, z)
+	}
 	if err != nil {
 		return nil, err
 	}
-	m := landmarks.Rows
+	a.held = a.ridge.Values(a.held, held)
 	const block = 2048
-	a := l.room
-	if a == nil {
-		height := min(block, train.Rows)
-		a = &machine{l: l, m: m, square: make([]float64, m*m), landmarks: make([]float64, m*m),
-			right: make([]float64, m*l.outputs), system: make([]float64, m*m), held: make([]float32, held.Rows*m),
-			rows: make([]float32, height*m), y: make([]float64, height*l.outputs)}
-		l.room = a
-	} else {
-		clear(a.square)
-		clear(a.right)
-	}
-	rows, y := a.rows, a.y
-	values(against, held, a.held, nil)
-	vec.Parallel(m, 64, func(lo, hi int) {
-		work := make([]float64, 64*against.Work())
-		for i := lo; i < hi; i += 64 {
-			against.Rows(matrix.Rows{Dense: landmarks}, i, min(i+64, hi), a.landmarks[i*m:], work)
-		}
-	})
 	for i := 0; i < train.Rows; i += block {
-		if err := ctx.Err(); err != nil {
+		j := min(i+block, train.Rows)
+		a.rows = a.ridge.Values(a.rows, train.Slice(i, j))
+		var weights []float64
+		if l.train.weights != nil {
+			weights = l.train.weights[i:j]
+		}
+		if err := a.ridge.Add(ctx, a.rows, l.train.y[i*l.outputs:j*l.outputs], weights); err != nil {
 			return nil, err
 		}
-		j := min(i+block, train.Rows)
-		var roots []float64
-		copy(y, l.train.y[i*l.outputs:j*l.outputs])
-		if l.train.weights != nil {
-			roots = make([]float64, j-i)
-			for r := range roots {
-				roots[r] = math.Sqrt(l.train.weights[i+r])
-				for t := range l.outputs {
-					y[r*l.outputs+t] *= roots[r]
-				}
-			}
-		}
-		values(against, train.Slice(i, j), rows, roots)
-		vec.SyrkAddWide(m, j-i, rows, m, a.square, m)
-		vec.GemmAddTNWide(m, l.outputs, j-i, rows, m, y, l.outputs, a.right, l.outputs)
 	}
 	return a, nil
 }
 
-// values writes k of rows and landmarks into dst, each row multiplied by its root, if roots are given.
-func values(against *kernel.Against, x *matrix.Dense, dst []float32, roots []float64) {
-	_, m := against.Dims()
-	const block = 16
-	vec.Parallel((x.Rows+block-1)/block, 1, func(lo, hi int) {
-		out, work := make([]float64, block*m), make([]float64, block*against.Work())
-		for b := lo; b < hi; b++ {
-			i, j := b*block, min((b+1)*block, x.Rows)
-			against.Rows(matrix.Rows{Dense: x}, i, j, out, work)
-			if roots != nil {
-				for r := i; r < j; r++ {
-					row := out[(r-i)*m:][:m]
-					for c := range row {
-						row[c] *= roots[r]
-					}
-				}
-			}
-			vec.Round32(dst[i*m:j*m], out[:(j-i)*m])
-		}
-	})
-}
+// manyLandmarks are so many that half of them tell as much about λ as all, in an eighth of the time.
+const manyLandmarks = 200
 
-// solve returns α, outputs×L, nil if the kernel is not finite or the context ended.
-func (a *machine) solve(ctx context.Context, lambda float64) []float64 {
-	m, k := a.m, a.l.outputs
-	trace := 0.0
-	for i := range m {
-		trace += a.square[i*m+i]
+// bestLambda looks for the λ with the smallest error on held-out rows, from one on.
+func (a *machine) bestLambda(ctx context.Context, from int) (int, error) {
+	m, least := a.ridge.Landmarks(), math.Inf(1)
+	if m > manyLandmarks {
+		m = (m + 1) / 2
 	}
-	// Values are rounded to float32, and so are sums over blocks: anything smaller is noise.
-	b := make([]float64, m*k)
-	for jitter := 1e-7 * trace / float64(m); ; jitter *= 10 {
-		vec.Parallel(m, 64, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				row := a.system[i*m+i : (i+1)*m]
-				copy(row, a.square[i*m+i:])
-				vec.Axpy64(lambda, a.landmarks[i*m+i:(i+1)*m], row)
-				row[0] += jitter
-			}
-		})
-		copy(b, a.right)
-		if vec.CholeskySolve(ctx, m, a.system, m, k, b, k) {
-			break
+	return valley(len(lambdas), from, []int{1, -1}, func(e int) (bool, error) {
+		alpha := a.ridge.Solve(ctx, lambdas[e], m)
+		if alpha == nil {
+			return false, ctx.Err()
 		}
-		if !(jitter < trace) || ctx.Err() != nil {
-			return nil
-		}
-	}
-	alpha := make([]float64, k*m)
-	for i := range m {
-		for t := range k {
-			alpha[t*m+i] = b[i*k+t]
-		}
-	}
-	return alpha
+		_, squared, _ := a.heldOut(alpha)
+		better := squared < least
+		least = min(least, squared)
+		return better, nil
+	})
 }
 
 // heldOut is the scores of held-out rows, less the mean, the squared error on held-out rows divided by that of the mean, and the share of wrong
 // classes.
 func (a *machine) heldOut(alpha []float64) (scores []float64, squared, wrong float64) {
-	l, m, k := a.l, a.m, a.l.outputs
+	l, k := a.l, a.l.outputs
 	n := l.held.x.Rows
-	scores = make([]float64, n*k)
-	vec.Parallel(n, 16, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			for t := range k {
-				scores[i*k+t] = vec.DotMixed(a.held[i*m:][:m], alpha[t*m:][:m])
-			}
-		}
-	})
+	scores = a.ridge.Scores(a.held, alpha)
 	sum, all, missed, total := 0.0, 0.0, 0.0, 0.0
 	for i := range n {
 		w := l.held.weight(i)

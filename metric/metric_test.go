@@ -340,7 +340,7 @@ func TestLearnErrors(t *testing.T) {
 		"axes":        {Kernel: kernel.Laplacian.Usual(), Form: "full"},
 		"few rows":    {Kernel: kernel.RBF.Usual(), Rows: 5},
 		"length":      {Kernel: kernel.RBF.Usual(), Lengths: []float64{0}},
-		"rounds":      {Kernel: kernel.RBF.Usual(), Rounds: -1},
+		"rounds":      {Kernel: kernel.RBF.Usual(), Rounds: -2},
 		"power":       {Kernel: kernel.RBF.Usual(), Shape: Shape{Power: 11}},
 		"floor":       {Kernel: kernel.RBF.Usual(), Shape: Shape{Floor: -1}},
 		"shapes":      {Kernel: kernel.RBF.Usual(), Shape: Shape{Floor: 1}, Shapes: true},
@@ -425,7 +425,7 @@ func TestWidthsThatAreTried(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.least = c.least
+		l.hopeless = worseMetric * c.least
 		from := l.opt.Lengths[l.width]
 		_, told, err := l.fit(context.Background(), nil, both)
 		if err != nil {

@@ -96,6 +96,7 @@ var (
 // a large one: few rows tell shapes that are a little better from those that are a little worse no better than a coin.
 const (
 	worthShape  = 0.99
+	worseShape  = 1.01 // from which no other width is tried
 	worthTrying = 1.1
 
 	smallRows, smallLandmarks = 2000, 500
@@ -104,7 +105,7 @@ const (
 // smaller is l with fewer rows and landmarks.
 func (l *learner) smaller() *learner {
 	s := *l
-	s.room, s.least, s.landmarks, s.train = nil, 0, nil, part{}
+	s.room, s.hopeless, s.landmarks, s.train = nil, 0, nil, part{}
 	step := max(1, l.train.x.Rows/smallRows)
 	var rows []int
 	for i := 0; i < l.train.x.Rows; i += step {
@@ -146,7 +147,7 @@ func (l *learner) shape(ctx context.Context, plain *Metric, best *function, told
 			return false, err
 		}
 		// More landmarks ask for a narrower kernel, if at all.
-		l.least, l.width = told.Error, small.width
+		l.hopeless, l.width = worseShape*told.Error, small.width
 		f, round, err := l.fit(ctx, m, both[1:])
 		if err != nil || !(round.Error < worthShape*told.Error) {
 			return false, err

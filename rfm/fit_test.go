@@ -123,10 +123,10 @@ func TestLeavesLearnWhatMattersThere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seconds")
 	}
-	x, y := sides(1600, 1)
+	x, y := sides(2400, 1)
 	xt, yt := sides(1000, 2)
-	one, _ := fitted(t, x, y, 1, nil, Options{Seed: 1, Kinds: quick})
-	two, report := fitted(t, x, y, 1, nil, Options{Seed: 1, Kinds: quick, Leaf: 1000})
+	one, _ := fitted(t, x, y, 1, nil, Options{Seed: 1, Kinds: quick, Leaf: 2400})
+	two, report := fitted(t, x, y, 1, nil, Options{Seed: 1, Kinds: quick, Leaf: 1500})
 	if len(one.Leaves()) != 1 || len(two.Leaves()) != 2 || report.Lines()[1][:8] != "2 leaves" {
 		t.Fatalf("%d and %d leaves, %q", len(one.Leaves()), len(two.Leaves()), report.Lines())
 	}

@@ -200,7 +200,7 @@ type some struct {
 }
 
 func (s *solving) part(r *landmarks.Ridge, rows []int) some {
-	p := some{values: r.Values(matrix.Pick(matrix.Rows{Dense: s.x}, rows).Dense)}
+	p := some{values: r.Values(nil, matrix.Pick(matrix.Rows{Dense: s.x}, rows).Dense)}
 	for _, i := range rows {
 		p.y = append(p.y, s.y[i*s.outputs:][:s.outputs]...)
 		if s.weights != nil {

@@ -233,7 +233,7 @@ func TestByLogistic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values := r.Values(x)
+	values := r.Values(nil, x)
 	if err := r.Add(context.Background(), values, y, nil); err != nil {
 		t.Fatal(err)
 	}

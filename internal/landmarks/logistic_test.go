@@ -41,7 +41,7 @@ func (p problem) logistic(t testing.TB, lambda, gain float64, m int, from *Solut
 	if err != nil {
 		t.Fatal(err)
 	}
-	values := r.Values(p.x)
+	values := r.Values(nil, p.x)
 	if err := r.Add(context.Background(), values, p.y, p.weights); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestLogisticIsThatOfScikitLearn(t *testing.T) {
 			}
 		}
 		r, s := p.logistic(t, 0.7, 1e-14, m, nil)
-		got := s.Scores(r, r.Values(x.Slice(0, 4)))
+		got := s.Scores(r, r.Values(nil, x.Slice(0, 4)))
 		if c.outputs > 1 { // softmax knows scores but for a number
 			for i := 0; i < len(got); i += c.outputs {
 				mean := 0.0
@@ -195,7 +195,7 @@ func TestLogisticFromAStart(t *testing.T) {
 	r, half := p.logistic(t, 0.05, 1e-12, 15, nil)
 	_, whole := p.logistic(t, 0.05, 1e-13, 30, nil)
 	_, again := p.logistic(t, 0.05, 1e-13, 30, half)
-	values := r.Values(p.x)
+	values := r.Values(nil, p.x)
 	want := whole.Scores(r, values)
 	if d := gap(t, again.Scores(r, values), want); !(d < 1e-4) {
 		t.Errorf("from a start the scores differ by %.2g", d)
@@ -213,7 +213,7 @@ func TestLogisticDoesNotDependOnThreads(t *testing.T) {
 	for _, threads := range []int{1, 4} {
 		runtime.GOMAXPROCS(threads)
 		r, s := p.logistic(t, 0.1, 1e-4, 130, nil)
-		scores := s.Scores(r, r.Values(p.x))
+		scores := s.Scores(r, r.Values(nil, p.x))
 		if first == nil {
 			first = scores
 		} else if !slices.Equal(first, scores) {
@@ -228,7 +228,7 @@ func TestLogisticStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values := r.Values(p.x)
+	values := r.Values(nil, p.x)
 	if err := r.Add(context.Background(), values, p.y, nil); err != nil {
 		t.Fatal(err)
 	}

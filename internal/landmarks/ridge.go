@@ -20,23 +20,52 @@ import (
 // Values of the kernel are rounded to float32, sums are in float64. Results do not depend on the number of threads.
 type Ridge struct {
 	m, outputs int
+	rough      bool
 	against    *kernel.Against
 	square     []float64 // K_nmᵀWK_nm, upper triangle
 	landmarks  []float64 // K_mm
 	right      []float64 // K_nmᵀWy, m×outputs
 	system     []float64
+
+	// A block of rows, times the roots of their weights.
+	wide    []float64
+	narrow  []float32 // if rough
+	targets []float64
 }
 
 // New prepares a ridge on landmarks, dense rows, without any rows.
 func New(k kernel.Kernel, landmarks *matrix.Dense, outputs int) (*Ridge, error) {
-	z := matrix.Rows{Dense: landmarks}
+	m := landmarks.Rows
+	r := &Ridge{m: m, outputs: outputs, square: make([]float64, m*m), landmarks: make([]float64, m*m),
+		right: make([]float64, m*outputs), system: make([]float64, m*m)}
+	return r, r.begin(k, landmarks)
+}
+
+// NewRough is New for machines that are compared and not kept: sums over blocks of a few hundred rows are in float32, too, which takes a
+// fraction of the time.
+func NewRough(k kernel.Kernel, landmarks *matrix.Dense, outputs int) (*Ridge, error) {
+	r, err := New(k, landmarks, outputs)
+	if err == nil {
+		r.rough = true
+	}
+	return r, err
+}
+
+// Reset begins anew, with another kernel and as many other landmarks.
+func (r *Ridge) Reset(k kernel.Kernel, landmarks *matrix.Dense) error {
+	clear(r.square)
+	clear(r.right)
+	return r.begin(k, landmarks)
+}
+
+// begin computes the kernel of the landmarks.
+func (r *Ridge) begin(k kernel.Kernel, landmarks *matrix.Dense) error {
+	z, m := matrix.Rows{Dense: landmarks}, r.m
 	against, err := kernel.NewAgainst(k, z)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	m := landmarks.Rows
-	r := &Ridge{m: m, outputs: outputs, against: against, square: make([]float64, m*m), landmarks: make([]float64, m*m),
-		right: make([]float64, m*outputs), system: make([]float64, m*m)}
+	r.against = against
 	vec.Parallel(m, 64, func(lo, hi int) {
 		work := make([]float64, 64*against.Work())
 		for i := lo; i < hi; i += 64 {
@@ -45,10 +74,10 @@ func New(k kernel.Kernel, landmarks *matrix.Dense, outputs int) (*Ridge, error) 
 	})
 	for _, v := range r.landmarks {
 		if v-v != 0 {
-			return nil, fmt.Errorf("the kernel of the rows is not finite; scale the data")
+			return fmt.Errorf("the kernel of the rows is not finite; scale the data")
 		}
 	}
-	return r, nil
+	return nil
 }
 
 // Landmarks is the number of landmarks.
@@ -59,46 +88,87 @@ func Bytes(m, d, outputs int) int64 {
 	return 24*int64(m)*int64(m) + 8*int64(m)*int64(d+outputs) + 8*int64(blockRows)*int64(m)
 }
 
-// blockRows is the number of rows that are added at a time.
-const blockRows = 1024
+// Rows are added by blocks.
+const (
+	blockRows      = 1024
+	roughBlockRows = 2048
+)
 
 // Add adds rows with their values of the kernel, which Values returned; y are their targets, rows×outputs, and weights are
 // nil if all are 1.
 func (r *Ridge) Add(ctx context.Context, values []float32, y, weights []float64) error {
-	m, k := r.m, r.outputs
+	m, k, block := r.m, r.outputs, blockRows
+	if r.rough {
+		block = roughBlockRows
+	}
 	n := len(values) / m
-	rows, targets := make([]float64, min(n, blockRows)*m), make([]float64, min(n, blockRows)*k)
-	for i := 0; i < n; i += blockRows {
+	for i := 0; i < n; i += block {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		j := min(i+blockRows, n)
-		copy(targets, y[i*k:j*k])
-		vec.Parallel(j-i, 16, func(lo, hi int) {
-			for s := lo; s < hi; s++ {
-				root := 1.0
-				if weights != nil {
-					root = math.Sqrt(weights[i+s])
-					for t := range k {
-						targets[s*k+t] *= root
-					}
+		j := min(i+block, n)
+		rows, targets, roots := values[i*m:j*m], append(r.targets[:0], y[i*k:j*k]...), []float64(nil)
+		r.targets = targets
+		if weights != nil {
+			roots = make([]float64, j-i)
+			for s := range roots {
+				roots[s] = math.Sqrt(weights[i+s])
+				for t := range k {
+					targets[s*k+t] *= roots[s]
 				}
-				to := rows[s*m:][:m]
-				clear(to)
-				vec.AxpyWide(root, values[(i+s)*m:][:m], to)
 			}
-		})
-		vec.SyrkAdd(m, j-i, rows, m, r.square, m)
-		vec.GemmAddTN(m, k, j-i, rows, m, targets, k, r.right, k)
+		}
+		if r.rough {
+			rows = r.times(rows, roots)
+			vec.SyrkAddWide(m, j-i, rows, m, r.square, m)
+			vec.GemmAddTNWide(m, k, j-i, rows, m, targets, k, r.right, k)
+			continue
+		}
+		wide := r.timesWide(rows, roots)
+		vec.SyrkAdd(m, j-i, wide, m, r.square, m)
+		vec.GemmAddTN(m, k, j-i, wide, m, targets, k, r.right, k)
 	}
 	return nil
 }
 
-// Values returns the kernel of rows and landmarks, rows×m.
-func (r *Ridge) Values(x *matrix.Dense) []float32 {
+// times returns rows times roots, nil if all are 1.
+func (r *Ridge) times(rows []float32, roots []float64) []float32 {
+	if roots == nil {
+		return rows
+	}
+	r.narrow = slices.Grow(r.narrow[:0], len(rows))[:len(rows)]
+	vec.Parallel(len(roots), 16, func(lo, hi int) {
+		for s := lo; s < hi; s++ {
+			to := r.narrow[s*r.m:][:r.m]
+			clear(to)
+			vec.Axpy32(float32(roots[s]), rows[s*r.m:][:r.m], to)
+		}
+	})
+	return r.narrow
+}
+
+// timesWide is times in float64.
+func (r *Ridge) timesWide(rows []float32, roots []float64) []float64 {
+	r.wide = slices.Grow(r.wide[:0], len(rows))[:len(rows)]
+	vec.Parallel(len(rows)/r.m, 16, func(lo, hi int) {
+		for s := lo; s < hi; s++ {
+			root := 1.0
+			if roots != nil {
+				root = roots[s]
+			}
+			to := r.wide[s*r.m:][:r.m]
+			clear(to)
+			vec.AxpyWide(root, rows[s*r.m:][:r.m], to)
+		}
+	})
+	return r.wide
+}
+
+// Values returns the kernel of rows and landmarks, rows×m, in the memory of dst if that suffices.
+func (r *Ridge) Values(dst []float32, x *matrix.Dense) []float32 {
 	const block = 16
 	m := r.m
-	dst := make([]float32, x.Rows*m)
+	dst = slices.Grow(dst[:0], x.Rows*m)[:x.Rows*m]
 	vec.Parallel((x.Rows+block-1)/block, 1, func(lo, hi int) {
 		out, work := make([]float64, block*m), make([]float64, block*r.against.Work())
 		for b := lo; b < hi; b++ {
@@ -141,8 +211,12 @@ func (r *Ridge) factor(ctx context.Context, lambda float64, m int) bool {
 	for i := range m {
 		trace += r.square[i*stride+i]
 	}
-	// What is below the rounding of the values is noise.
-	for jitter := 0x1p-44 * trace; ; jitter *= 10 {
+	// What is below the rounding of the sums is noise.
+	unit := 0x1p-44
+	if r.rough {
+		unit = 0x1p-33
+	}
+	for jitter := unit * trace; ; jitter *= 10 {
 		vec.Parallel(m, 64, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				to := r.system[i*m+i : (i+1)*m]

@@ -52,7 +52,7 @@ func (p problem) ridge(t *testing.T, ends ...int) *Ridge {
 		if p.weights != nil {
 			w = p.weights[from:to]
 		}
-		if err := r.Add(context.Background(), r.Values(p.x.Slice(from, to)), p.y[from*p.outputs:to*p.outputs], w); err != nil {
+		if err := r.Add(context.Background(), r.Values(nil, p.x.Slice(from, to)), p.y[from*p.outputs:to*p.outputs], w); err != nil {
 			t.Fatal(err)
 		}
 		from = to
@@ -156,7 +156,7 @@ func TestSolveIsThatOfTheNormalEquations(t *testing.T) {
 func TestScores(t *testing.T) {
 	p := made(50, 3, 20, 2, false)
 	r := p.ridge(t, 50)
-	values := r.Values(p.x)
+	values := r.Values(nil, p.x)
 	alpha := r.Solve(t.Context(), 0.1, 9)
 	scores := r.Scores(values, alpha)
 	want := make([]float64, 50*2)
@@ -210,7 +210,7 @@ func TestRidgeDoesNotDependOnThreads(t *testing.T) {
 		runtime.GOMAXPROCS(threads)
 		r := p.ridge(t, 1000, 1500)
 		a := r.Solve(t.Context(), 0.01, 130)
-		s := r.Scores(r.Values(p.x), a)
+		s := r.Scores(r.Values(nil, p.x), a)
 		if alpha == nil {
 			alpha, scores = a, s
 		} else if !slices.Equal(alpha, a) || !slices.Equal(scores, s) {
@@ -233,7 +233,7 @@ func TestSingularSystems(t *testing.T) {
 		if twice == nil || once == nil {
 			t.Fatalf("λ = %g: no solution", lambda)
 		}
-		if d := gap(t, r.Scores(r.Values(p.x), twice), single.Scores(single.Values(p.x), once)); !(d < 1e-5) {
+		if d := gap(t, r.Scores(r.Values(nil, p.x), twice), single.Scores(single.Values(nil, p.x), once)); !(d < 1e-5) {
 			t.Errorf("λ = %g: scores differ by %.2g from those of the landmarks that differ", lambda, d)
 		}
 	}
@@ -259,7 +259,7 @@ func TestErrors(t *testing.T) {
 	r := p.ridge(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := r.Add(ctx, r.Values(p.x), p.y, nil); !errors.Is(err, context.Canceled) {
+	if err := r.Add(ctx, r.Values(nil, p.x), p.y, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled context: %v", err)
 	}
 }
