@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -179,8 +178,10 @@ func (o *Online) targets(b *matrix.Batch) (y, weights []float64, err error) {
 		return nil, nil, option.Errorf("the rows have no labels to learn from; name them with %s or %s", option.Ref("label"),
 			option.Ref("labels_file"))
 	}
-	if i := slices.IndexFunc(b.Weights, func(w float64) bool { return !(w >= 0) || math.IsInf(w, 0) }); i >= 0 {
-		return nil, nil, fmt.Errorf("row %d: %g is not a weight; weights are numbers of 0 or more", b.First+i+1, b.Weights[i])
+	for i, w := range b.Weights {
+		if err := dataset.CheckWeight(w); err != nil {
+			return nil, nil, fmt.Errorf("row %d: %w", b.First+i+1, err)
+		}
 	}
 	o.weighed = o.weighed || weighed(b)
 	if cap(o.y) < n*k {
