@@ -26,6 +26,7 @@ type Online struct {
 	validated    func(learn.OnlinePoint)
 	seen         int // rows, each counted once
 	weighed      bool
+	taught       map[int]bool // classes of which a row had a weight above 0
 
 	y, weights []float64
 }
@@ -55,7 +56,7 @@ func Continue(m *model.Model) (*Online, error) {
 	}
 	o := &Online{
 		parts:        model.Parts{Info: *info, Bag: m.Bag(), Pipeline: m.Pipeline()},
-		classWeights: l.ClassWeights, report: *report, seen: info.Training.Rows,
+		classWeights: l.ClassWeights, report: *report, seen: info.Training.Rows, taught: map[int]bool{},
 	}
 	o.parts.Golden, o.parts.Members = m.Golden()
 	if o.report.Epochs > 1 {
@@ -218,6 +219,9 @@ func (o *Online) targets(b *matrix.Batch) (y, weights []float64, err error) {
 					b.First+i+1, labelText(b, i), fewLabels(o.classes.Labels()))
 			}
 			learn.Target(y[i*k:(i+1)*k], c)
+			if (b.Weights == nil || b.Weights[i] > 0) && (o.classWeights == nil || o.classWeights[c] > 0) && !o.taught[c] {
+				o.taught[c] = true
+			}
 		}
 	}
 	if b.Weights == nil && o.classWeights == nil {
