@@ -315,3 +315,6 @@ func appendDecimal(dst []byte, n *big.Int, scale int) ([]byte, error) {
 	}
 	return dst, nil
 }
+
+// nominal says that column at is declared as one of given values.
+func (t *arrowTable) nominal(at int) bool { return at < len(t.fields) && t.fields[at].Dictionary() }

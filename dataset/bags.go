@@ -330,6 +330,11 @@ func SurveyBags(ctx context.Context, src Bags, opt SurveyOptions) (*BagSummary, 
 		if err := s.add(&matrix.Batch{X: b.X}); err != nil {
 			return nil, err
 		}
+		for i, w := range b.Weights {
+			if err := CheckWeight(w); err != nil {
+				return nil, LocateBag(&RowError{Row: i, Bag: true, Dim: -1, Err: err}, src, b.BagBatch)
+			}
+		}
 		labels := b.Rows(matrix.Rows{Dense: &matrix.Dense{Rows: b.Len()}})
 		s.sum.labels.add(&labels)
 		s.sum.weights.add(&labels, s.sum.labels.lists)

@@ -14,7 +14,7 @@ import (
 type attribute struct {
 	name       string
 	text       bool     // most of its values are not numbers
-	textual    bool     // its values are text even if they look like numbers
+	textual    bool     // the file declares it text: plain numbers are categories
 	categories []string // declared, or nil
 
 	found   string   // the kind that its first rows suggest
@@ -105,7 +105,7 @@ func (t *table) look(head []byte) ([]attribute, error) {
 		columns[j].textual = t.opt.texts[columns[j].name]
 		columns[j].text = columns[j].textual || isText(rows, j)
 		columns[j].guess(rows, j, t.isMissing, t.decimals())
-		if columns[j].found == KindCategory && !columns[j].textual && !columns[j].code {
+		if columns[j].found == KindCategory && !columns[j].code {
 			columns[j].odd, columns[j].oddLine = odd(rows, lines, j, t.isMissing, t.decimals())
 		}
 	}

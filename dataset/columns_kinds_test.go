@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -342,5 +344,53 @@ func TestMarkersMayBeNumbers(t *testing.T) {
 	}
 	if len(rows[0].x) != 1 || len(rows[1].x) != 1 || rows[2].x[0] != -999 {
 		t.Errorf("%v", rows)
+	}
+}
+
+// Texts of Parquet, Arrow and JSON lines that are numbers as people write them are numbers, as in CSV. Texts of plain numbers stay
+// texts, which may be codes, and are told of.
+func TestWrittenNumbersInFilesThatDeclareText(t *testing.T) {
+	dir := t.TempDir()
+	var b strings.Builder
+	b.WriteString("income,rate,code,y\n")
+	for i := range 60 {
+		fmt.Fprintf(&b, "\"%d,%03d.50\",%d.5%%,%d,%d\n", 1+i*7%90, i*31%1000, i%7, 100+i%9, i%2)
+	}
+	path := filepath.Join(dir, "t.csv")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := ""
+	for _, name := range []string{"t.csv", "t.parquet", "t.arrow", "t.jsonl"} {
+		if name != "t.csv" {
+			converted(t, path, filepath.Join(dir, name))
+		}
+		src, err := Open(t.Context(), filepath.Join(dir, name), Options{Label: "y"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer src.Close()
+		all, err := everything(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for i := range all.X.Len() {
+			got += fmt.Sprintln(all.X.Dense.Row(i)[:2])
+		}
+		if want == "" {
+			want = got
+		}
+		if got != want || !strings.HasPrefix(got, "[1000.5 0.005]\n") {
+			t.Errorf("%s: %.60q, want %.60q", name, got, want)
+		}
+	}
+	text := "{\"code\":\"7001\",\"x\":1,\"y\":0}\n{\"code\":\"7002\",\"x\":2,\"y\":1}\n"
+	src, err := OpenBytes(t.Context(), "t.jsonl", []byte(text), Options{Label: "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := src.Schema().Columns[0]; c.Categories == nil || !strings.Contains(fmt.Sprint(src.Notices()), `column "code" is text in the file, such as "7001"`) {
+		t.Errorf("%+v, %v", c, src.Notices())
 	}
 }

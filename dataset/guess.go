@@ -43,7 +43,7 @@ func (a *attribute) guess(rows [][]string, j int, isMissing func([]byte) bool, d
 	if decimals == "," {
 		a.text = !allWritten(a.cells, ',')
 		a.written = !a.text
-	} else if slices.ContainsFunc(a.cells, func(cell string) bool { return !isNumber(cell) }) && !a.textual {
+	} else if slices.ContainsFunc(a.cells, func(cell string) bool { return !isNumber(cell) }) {
 		for _, by := range []byte(decimals) {
 			if allWritten(a.cells, by) {
 				a.written, a.text, a.decimal = true, false, string(by)
@@ -227,6 +227,7 @@ func (t *table) complete(ctx context.Context) error {
 		if t.roles[i].kind == ignored || t.roles[i].kind == label {
 			continue
 		}
+		t.warnOfNumbers(i)
 		t.leaveOut(c, i)
 		t.warnOfDigits(&c.columns[i], i)
 	}
@@ -251,6 +252,15 @@ func (t *table) complete(ctx context.Context) error {
 	t.warnOfLabel()
 	t.profile.Notices = t.notices
 	return nil
+}
+
+// warnOfNumbers tells of a column that the file declares text and that holds plain numbers, which may be codes.
+func (t *table) warnOfNumbers(i int) {
+	a := &t.attributes[i]
+	if a.textual && a.kind == "" && a.measure == measureText && !a.code && len(a.cells) > 0 &&
+		!slices.ContainsFunc(a.cells, func(cell string) bool { return !isNumber(cell) }) {
+		t.notice(i, "numbers", "is text in the file, such as %q, and is not taken for numbers; %s does", a.cells[0], option.Set("numeric", a.name))
+	}
 }
 
 // leaveOut leaves out a column that is empty or an ID, unless the user said what it is.

@@ -1,7 +1,10 @@
 package dataset
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"mercer/internal/arrow"
 	"mercer/internal/parquet"
 )
 
@@ -180,4 +184,44 @@ func halfFloat(b uint16) float64 {
 		return sign * math.Inf(1)
 	}
 	return sign * math.Ldexp(1024+fraction, exponent-25)
+}
+
+// nominal says that column at is declared as one of given values: by its type, or by what pandas and Arrow note of the
+// table that was written.
+func (t *parquetTable) nominal(at int) bool {
+	if at >= len(t.file.Fields) {
+		return false
+	}
+	f := &t.file.Fields[at]
+	if f.Enum {
+		return true
+	}
+	var pandas struct {
+		Columns []struct {
+			Field string `json:"field_name"`
+			Type  string `json:"pandas_type"`
+		} `json:"columns"`
+	}
+	if json.Unmarshal(t.file.Metadata["pandas"], &pandas) == nil {
+		for _, c := range pandas.Columns {
+			if c.Field == f.Name && c.Type == "categorical" {
+				return true
+			}
+		}
+	}
+	schema, err := base64.StdEncoding.DecodeString(string(t.file.Metadata["ARROW:schema"]))
+	if err != nil {
+		return false
+	}
+	stream, err := arrow.NewStream(bytes.NewReader(schema), int64(len(schema)))
+	if err != nil {
+		return false
+	}
+	defer stream.Close()
+	for i := range stream.Fields {
+		if stream.Fields[i].Name == f.Name {
+			return stream.Fields[i].Dictionary()
+		}
+	}
+	return false
 }

@@ -230,3 +230,21 @@ func FuzzParquet(f *testing.F) {
 		sameAsText(t, data, Options{Missing: []string{"", "mean", "zero", "error"}[options&3], Label: []string{"", "none", "0", "1,2"}[options>>2&3]})
 	})
 }
+
+// A label is one of given values if pandas or Arrow noted so (testdata/categories.py), also if the values are numbers.
+func TestParquetLabelsThatAreCategories(t *testing.T) {
+	for _, name := range []string{"categories", "arrow"} {
+		src, err := Open(t.Context(), "testdata/"+name+".parquet", Options{Label: "y"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer src.Close()
+		sum, err := Survey(t.Context(), src, SurveyOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if task, why, err := sum.Task("auto"); err != nil || task != "classify" || why != "the file declares the labels as classes" {
+			t.Errorf("%s: %s (%s), %v", name, task, why, err)
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -24,6 +26,8 @@ func TestWeightsThatLeaveNothing(t *testing.T) {
 		{"x,y,w\n1,a,1\n2,b,1\n", []float64{0, 1}, single},
 		{"x,y,w\n1,a,1\n2,b,1\n", []float64{0, 0}, nothing},
 		{"x,y,w\n1,a,0\n2,b,1\n3,c,1\n", []float64{1, 1, 0}, single},
+		{"x,y,w\n1,a,1e11\n2,b,1\n3,c,1\n", nil, "one row has the weight 1e+11, and those of the other 2 rows add up to 2"},
+		{"x,y,w\n1,a,1\n2,b,1e5\n3,c,1e5\n", nil, ""},
 	} {
 		src, err := openMemory([]byte(c.text), Options{Label: "y", Weight: "w"})
 		if err != nil {
@@ -63,10 +67,26 @@ func TestRowWeightsThatAreNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range []float64{-1, math.NaN(), math.Inf(1)} {
+	for _, w := range []float64{-1, math.NaN(), math.Inf(1), 1e300, 1e-300} {
 		b := &matrix.Batch{First: 1, Weights: []float64{0, w}}
 		if err := CheckRowWeights(src, b); err == nil || !strings.Contains(err.Error(), "row 3: ") {
 			t.Errorf("%g: %v", w, err)
 		}
+	}
+}
+
+// The weights of bags are checked like those of rows.
+func TestBagWeightsThatAreNone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bags.csv")
+	if err := os.WriteFile(path, []byte("g,x,y,w\na,1,p,1\na,2,p,1\nb,3,q,1e300\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	src, err := OpenBags(t.Context(), path, Options{Label: "y", Weight: "w", Group: "g"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	if _, err := SurveyBags(t.Context(), src, SurveyOptions{}); err == nil || !strings.Contains(err.Error(), `bag "b": the weight 1e+300 is neither 0 nor`) {
+		t.Error(err)
 	}
 }

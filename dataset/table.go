@@ -258,13 +258,14 @@ func (t *table) plan(ctx context.Context, columns []attribute) error {
 	return nil
 }
 
-// isNominal says that the file declares a column as one of given values: nominal in ARFF, a dictionary in Arrow.
+// isNominal says that the file declares a column as one of given values: nominal in ARFF, a dictionary in Arrow or in
+// the notes of Parquet, an enumeration there.
 func (t *table) isNominal(at int) bool {
 	if t.attributes[at].categories != nil {
 		return true
 	}
-	file, ok := t.in.(*arrowTable)
-	return ok && at < len(file.fields) && file.fields[at].Dictionary()
+	file, ok := t.in.(interface{ nominal(at int) bool })
+	return ok && file.nominal(at)
 }
 
 // missingAuto fills in missing values by themselves.

@@ -39,6 +39,9 @@ func (c *Config) classWeights(classes *dataset.Classes, sum *dataset.Summary) ([
 		if err != nil || !(w >= 0) || math.IsInf(w, 0) {
 			return nil, fmt.Errorf("class weight %q: %q is not a number of 0 or more", part, part[at+1:])
 		}
+		if err := dataset.CheckWeight(w); err != nil {
+			return nil, fmt.Errorf("class weight %q: %w", part, err)
+		}
 		if given[k] {
 			return nil, fmt.Errorf("class weight %q: the class %q has a weight already; give each one", part, labels[k])
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -27,6 +26,7 @@ type Online struct {
 	validated    func(learn.OnlinePoint)
 	seen         int // rows, each counted once
 	weighed      bool
+	taught       map[int]bool // classes of which a row had a weight above 0
 
 	y, weights []float64
 }
@@ -56,7 +56,7 @@ func Continue(m *model.Model) (*Online, error) {
 	}
 	o := &Online{
 		parts:        model.Parts{Info: *info, Bag: m.Bag(), Pipeline: m.Pipeline()},
-		classWeights: l.ClassWeights, report: *report, seen: info.Training.Rows,
+		classWeights: l.ClassWeights, report: *report, seen: info.Training.Rows, taught: map[int]bool{},
 	}
 	o.parts.Golden, o.parts.Members = m.Golden()
 	if o.report.Epochs > 1 {
@@ -179,8 +179,10 @@ func (o *Online) targets(b *matrix.Batch) (y, weights []float64, err error) {
 		return nil, nil, option.Errorf("the rows have no labels to learn from; name them with %s or %s", option.Ref("label"),
 			option.Ref("labels_file"))
 	}
-	if i := slices.IndexFunc(b.Weights, func(w float64) bool { return !(w >= 0) || math.IsInf(w, 0) }); i >= 0 {
-		return nil, nil, fmt.Errorf("row %d: %g is not a weight; weights are numbers of 0 or more", b.First+i+1, b.Weights[i])
+	for i, w := range b.Weights {
+		if err := dataset.CheckWeight(w); err != nil {
+			return nil, nil, fmt.Errorf("row %d: %w", b.First+i+1, err)
+		}
 	}
 	o.weighed = o.weighed || weighed(b)
 	if cap(o.y) < n*k {
@@ -217,6 +219,9 @@ func (o *Online) targets(b *matrix.Batch) (y, weights []float64, err error) {
 					b.First+i+1, labelText(b, i), fewLabels(o.classes.Labels()))
 			}
 			learn.Target(y[i*k:(i+1)*k], c)
+			if (b.Weights == nil || b.Weights[i] > 0) && (o.classWeights == nil || o.classWeights[c] > 0) && !o.taught[c] {
+				o.taught[c] = true
+			}
 		}
 	}
 	if b.Weights == nil && o.classWeights == nil {

@@ -370,6 +370,8 @@ func weighed(b *matrix.Batch) bool {
 
 var errWeightless = errors.New("the weight of every row is 0, so there is nothing to learn from")
 
+var errOneClass = errors.New("rows of one class alone have a weight above 0, and to tell classes apart at least two are needed")
+
 // targets writes the targets of the rows of a batch.
 func (f *fit) targets(b *matrix.Batch, dst []float64) error {
 	k := f.info.Outputs

@@ -63,7 +63,7 @@ func (f *fit) online(sum *dataset.Summary) error {
 	}
 	o := &Online{
 		parts: model.Parts{Info: f.info}, classes: f.classes, labels: f.labels, classWeights: f.classWeights,
-		fit: fit, validated: f.opt.Validated,
+		taught: map[int]bool{}, fit: fit, validated: f.opt.Validated,
 	}
 	o.report.Epochs = max(1, c.Epochs)
 	first := firstRows{want: min(onlineSample, sum.Rows)}
@@ -103,6 +103,9 @@ func (f *fit) online(sum *dataset.Summary) error {
 		}
 		if !o.weighed {
 			return f.located(errWeightless)
+		}
+		if len(o.taught) == 1 {
+			return f.located(errOneClass)
 		}
 		if epoch == 0 {
 			o.note(true)

@@ -46,6 +46,10 @@ func TestNothingToLearnFromIsAnError(t *testing.T) {
 	if _, _, err := Fit(ctx, table(none, false), Config{Learner: "online", Features: 16, SurveyRows: 20}, Options{}); err == nil {
 		t.Error("online with a survey of the first rows trained")
 	}
+	if _, _, err := Fit(ctx, table(one, false), Config{Learner: "online", Features: 16, SurveyRows: 20}, Options{}); err == nil ||
+		!strings.Contains(err.Error(), "rows of one class alone") {
+		t.Errorf("online with a survey of the first rows trained on one class: %v", err)
+	}
 
 	m, _, err := Fit(ctx, table(all, false), Config{Learner: "online", Features: 16}, Options{})
 	if err != nil {

@@ -33,13 +33,13 @@ WAVES, LANDMARKS = [128, 512, 2048], [128, 512]
 RUNS = {  # maps, features, flags
     "rbf": [
         (["rff", "orf", "sorf", "qmc", "fastfood"], WAVES, []),
-        (["nystrom", "icholesky", "kg-rp", "korp", "kpca-rp"], LANDMARKS, []),
+        (["nystrom", "icholesky", "cksvd", "kg-rp", "korp", "kpca-rp"], LANDMARKS, []),
     ],
     "poly": [
         (["tensorsketch", "tensorsrht", "maclaurin", "explicit-rp", "d2pk-rp", "pk-rp"], WAVES, []),
         (["tensorsrht", "maclaurin"], WAVES, ["--complex"]),
         (["tensorsketch"], WAVES, ["--hash", "balanced"]),
-        (["nystrom", "icholesky", "kg-rp", "korp", "kpca-rp"], LANDMARKS, []),
+        (["nystrom", "icholesky", "cksvd", "kg-rp", "korp", "kpca-rp"], LANDMARKS, []),
     ],
 }
 

@@ -24,6 +24,9 @@ type File struct {
 	Fields []Field
 	Rows   int64
 
+	// Metadata are the notes of the program that wrote the file, by name.
+	Metadata map[string][]byte
+
 	r      io.ReaderAt
 	size   int64
 	groups []group
@@ -77,6 +80,21 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 
 func damaged(err error) error { return fmt.Errorf("its footer is damaged: %w", err) }
 
+// readNote reads a name and a value of the metadata.
+func (f *File) readNote(t *thrift) error {
+	var note [2][]byte
+	err := t.fields(func(id int16, kind byte) (bool, error) {
+		if kind != thriftBinary || id != 1 && id != 2 {
+			return false, nil
+		}
+		var err error
+		note[id-1], err = t.binary()
+		return true, err
+	})
+	f.Metadata[string(note[0])] = note[1]
+	return err
+}
+
 // read reads the footer.
 func (f *File) read(t *thrift) error {
 	var elements []element
@@ -100,6 +118,13 @@ func (f *File) read(t *thrift) error {
 				var g group
 				g, err = readGroup(t)
 				f.groups = append(f.groups, g)
+			}
+			return true, err
+		case id == 5 && kind == thriftList:
+			n, _, err := t.list()
+			f.Metadata = map[string][]byte{}
+			for ; err == nil && n > 0; n-- {
+				err = f.readNote(t)
 			}
 			return true, err
 		case id == 8:

@@ -32,6 +32,7 @@ type Field struct {
 	Kind  Kind
 	Unit  time.Duration // of times
 	Scale int           // of decimals
+	Enum  bool          // one of given values
 
 	physical byte
 	length   int // of FIXED_LEN_BYTE_ARRAY
@@ -58,8 +59,8 @@ const (
 	convertedEnum, convertedDecimal, convertedDate, convertedTimeMillis, convertedTimeMicros = 4, 5, 6, 7, 8
 	convertedTimestampMillis, convertedTimestampMicros, convertedUint8, convertedUint64      = 9, 10, 11, 14
 
-	logicalDecimal, logicalDate, logicalTime, logicalTimestamp, logicalInteger = 5, 6, 7, 8, 10
-	logicalUUID, logicalHalf                                                   = 14, 15
+	logicalEnum, logicalDecimal, logicalDate, logicalTime, logicalTimestamp, logicalInteger = 4, 5, 6, 7, 8, 10
+	logicalUUID, logicalHalf                                                                = 14, 15
 )
 
 var units = []time.Duration{1: time.Millisecond, 2: time.Microsecond, 3: time.Nanosecond}
@@ -153,6 +154,7 @@ func (e *element) settle() error {
 		}
 		return fmt.Errorf("column %q has values of a type that does not go with what they stand for", f.Name)
 	}
+	e.Enum = e.logical == logicalEnum || e.converted == convertedEnum
 	switch c := e.converted; {
 	case e.logical == logicalDecimal || e.logical == 0 && c == convertedDecimal:
 		if f.Scale < 0 || f.Scale > 100 {

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log"
@@ -40,7 +41,7 @@ func main() {
 	judge, sample := rows(200), rows(1000)
 	var all []float64
 	for _, cfg := range configs {
-		m, err := feature.Fit(cfg, sample)
+		m, err := feature.Fit(context.Background(), cfg, sample)
 		if err != nil {
 			log.Fatalf("%s: %v", cfg.Map, err)
 		}
