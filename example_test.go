@@ -219,7 +219,7 @@ func ExampleRecords() {
 // Errors tell which field of a record is wrong.
 func ExamplePredictor_Record_errors() {
 	r, err := mercer.Train(context.Background(), mercer.Slice(flowers(400), mercer.Options{Label: "kind"}),
-		mercer.Config{Config: train.Config{Features: 64}})
+		mercer.Config{Config: train.Config{Map: train.Map{Features: 64}}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func ExampleLoad() {
 	data, remove := written("rings.csv", rings(400))
 	defer remove()
 	r, err := mercer.Train(context.Background(), mercer.File(data, mercer.Options{}),
-		mercer.Config{Config: train.Config{Features: 128, Learner: "ridge"}})
+		mercer.Config{Config: train.Config{Map: train.Map{Features: 128}, Learner: "ridge"}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -346,7 +346,7 @@ func ExampleSource() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := mercer.Train(context.Background(), mercer.Source(src), mercer.Config{Config: train.Config{Kernel: "linear"}})
+	r, err := mercer.Train(context.Background(), mercer.Source(src), mercer.Config{Config: train.Config{Kernel: train.Kernel{Name: "linear"}}})
 	if err != nil {
 		log.Fatal(err)
 	}

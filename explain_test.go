@@ -20,7 +20,7 @@ func TestExplain(t *testing.T) {
 		fmt.Fprintf(&b, "%d,%d,%d\n", i*37%101, i%50, 3*(i%50))
 	}
 	data := file(b.String(), Options{})
-	r, err := Train(ctx, data, Config{Config: train.Config{Features: 64}})
+	r, err := Train(ctx, data, Config{Config: train.Config{Map: train.Map{Features: 64}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func TestGapsThatTrainingDidNotHave(t *testing.T) {
 		fmt.Fprintf(&b, "%d,%d,%d\n", i*37%101, i%50, 3*(i%50))
 	}
 	full := file(b.String(), Options{})
-	r, err := Train(ctx, full, Config{Config: train.Config{Features: 64}})
+	r, err := Train(ctx, full, Config{Config: train.Config{Map: train.Map{Features: 64}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,11 +15,11 @@ import (
 // compare trainings use, which docs/design.md says are not stable.
 var (
 	trainForPrograms = []string{
-		"Config", "Continue", "Fit", "FitBagPipeline", "FitBags", "FitPipeline", "FitStatistics", "Learners", "LoadStatistics",
-		"NewPlan", "Online", "Options", "PartialFit", "Plan", "ReadStatistics", "Report", "Resolve", "Statistics", "Step", "Survey",
+		"Calibration", "Config", "Continue", "Fit", "FitBagPipeline", "FitBags", "FitPipeline", "FitStatistics", "Kernel", "Learners", "LoadStatistics", "Map", "Metric",
+		"NewPlan", "Online", "Options", "PartialFit", "Plan", "ReadStatistics", "Reduction", "Report", "Resolve", "Statistics", "Step", "Survey",
 	}
 	trainForSearches = []string{
-		"CheckSharded", "Chooser", "Data", "ExactSVM", "Learner", "LearnerOf", "MappedRows", "OnePass", "PartsFit", "PathRows", "NewSharded", "Prepare", "Prepared", "Sharded", "ShardedCost",
+		"CheckSharded", "Chooser", "Data", "ExactSVM", "Learner", "LearnerOf", "MappedRows", "OnePass", "PartsFit", "PathRows", "NewSharded", "Prepare", "Prepared", "Setting", "Settings", "Sharded", "ShardedCost",
 		"Size",
 	}
 )

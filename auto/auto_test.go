@@ -20,12 +20,12 @@ import (
 )
 
 func TestTheConfigOfAutoTrainsTheSameModel(t *testing.T) {
-	src, given := made(t, 300, 3, ringRow), Options{Config: train.Config{Features: 64, Learner: "ridge"}}
+	src, given := made(t, 300, 3, ringRow), Options{Config: train.Config{Map: train.Map{Features: 64}, Learner: "ridge"}}
 	m, _, report, err := Train(t.Context(), src, given)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report.Config.Kernel == "linear" {
+	if report.Config.Kernel.Name == "linear" {
 		t.Errorf("rings: %s", trial.Describe(report.Config))
 	}
 	again, _, err := train.Fit(t.Context(), src, report.Config, train.Options{})
@@ -56,28 +56,28 @@ func TestTheConfigOfAutoTrainsTheSameModel(t *testing.T) {
 func TestAutoKeepsToWhatIsGiven(t *testing.T) {
 	src := made(t, 300, 3, ringRow)
 	_, _, report, err := Train(t.Context(), src,
-		Options{Config: train.Config{Kernel: "laplacian", Scale: "minmax", Learner: "ridge", Features: 64, Seed: 5}})
+		Options{Config: train.Config{Kernel: train.Kernel{Name: "laplacian"}, Scale: "minmax", Learner: "ridge", Map: train.Map{Features: 64}, Seed: 5}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, h := range report.Heats {
 		for _, r := range h.Racers {
-			if c := r.Config; c.Kernel != "laplacian" || c.Scale != "minmax" || c.Learner != "ridge" || c.Features != 64 || c.Seed != 5 {
+			if c := r.Config; c.Kernel.Name != "laplacian" || c.Scale != "minmax" || c.Learner != "ridge" || c.Map.Features != 64 || c.Seed != 5 {
 				t.Errorf("a candidate is %s of seed %d", trial.Describe(c), c.Seed)
 			}
 		}
 	}
-	if c := report.Config; c.Kernel != "laplacian" || c.Features != 64 {
+	if c := report.Config; c.Kernel.Name != "laplacian" || c.Map.Features != 64 {
 		t.Errorf("chosen: %s", trial.Describe(c))
 	}
-	if _, _, _, err := Train(t.Context(), src, Options{Config: train.Config{Kernel: "nothing"}}); err == nil {
+	if _, _, _, err := Train(t.Context(), src, Options{Config: train.Config{Kernel: train.Kernel{Name: "nothing"}}}); err == nil {
 		t.Error("an unknown kernel is no error")
 	}
 }
 
 func TestAutoRacesAnOddNumberOfRows(t *testing.T) {
 	src := made(t, 399, 3, ringRow) // 319 to train on in each of five folds
-	_, _, report, err := Train(t.Context(), src, Options{Config: train.Config{Kernel: "rbf", Learner: "ridge", Lambda: 1, Scale: "none"}})
+	_, _, report, err := Train(t.Context(), src, Options{Config: train.Config{Kernel: train.Kernel{Name: "rbf"}, Learner: "ridge", Lambda: 1, Scale: "none"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,19 +112,19 @@ func (s *slow) options(o Options) Options {
 	}
 	o.clock = func() time.Time { return s.clock }
 	o.trial = func(ctx context.Context, sample *trial.Sample, fold, rows int, cfg train.Config) (trial.Outcome, error) {
-		pass(rows, cfg.Features, s.each)
+		pass(rows, cfg.Map.Features, s.each)
 		loss := make([]float64, count(sample.Held(fold)))
 		for i := range len(loss) / 5 {
 			loss[i] = 1
 		}
-		seconds := s.each * float64(rows) * float64(cfg.Features)
-		return trial.Outcome{Losses: loss, Took: trial.Timing{Rows: rows, Features: cfg.Features, Solve: seconds},
+		seconds := s.each * float64(rows) * float64(cfg.Map.Features)
+		return trial.Outcome{Losses: loss, Took: trial.Timing{Rows: rows, Features: cfg.Map.Features, Solve: seconds},
 			Model: &model.Model{}, Report: &train.Report{Solve: seconds}}, nil
 	}
 	o.costFit = func(_ context.Context, src dataset.Source, cfg train.Config, _ train.Options) (*train.Report, error) {
 		rows := count(src)
-		pass(rows, cfg.Features, s.each)
-		return &train.Report{Solve: s.each * float64(rows) * float64(cfg.Features)}, nil
+		pass(rows, cfg.Map.Features, s.each)
+		return &train.Report{Solve: s.each * float64(rows) * float64(cfg.Map.Features)}, nil
 	}
 	o.fit = func(_ context.Context, src dataset.Source, cfg train.Config, _ train.Options) (*model.Model, *train.Report, error) {
 		name, rows, each := "all", cmp.Or(s.rows, 12_000), s.whole
@@ -132,8 +132,8 @@ func (s *slow) options(o Options) Options {
 			rows, each = count(src), s.each
 			name = fmt.Sprint(rows)
 		}
-		s.trained = append(s.trained, fmt.Sprintf("%s rows, D %d", name, cfg.Features))
-		pass(rows, max(cfg.Features, 1), each)
+		s.trained = append(s.trained, fmt.Sprintf("%s rows, D %d", name, cfg.Map.Features))
+		pass(rows, max(cfg.Map.Features, 1), each)
 		if s.clock.Sub(start) > o.Budget+o.Budget/10 {
 			// The real clock would have ended it then.
 			s.clock = start.Add(o.Budget + o.Budget/10)
@@ -154,7 +154,7 @@ func count(src dataset.Source) int {
 }
 
 // ringed are given so that all that is left to choose is D.
-var ringed = train.Config{Task: "classify", Kernel: "rbf", Learner: "svm", C: 1, Scale: "none", Gamma: "0.1"}
+var ringed = train.Config{Task: "classify", Kernel: train.Kernel{Name: "rbf", Gamma: "0.1"}, Learner: "svm", C: 1, Scale: "none"}
 
 func TestAutoAlwaysEndsWithAModel(t *testing.T) {
 	src := made(t, 12_000, 3, ringRow)
@@ -232,8 +232,8 @@ func TestAutoGrowsWhereATrainingTookLessThanPredicted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.trained) != 2 || report.Config.Features != 4096 {
-		t.Errorf("trained %v, D = %d; %q", s.trained, report.Config.Features, report.Why)
+	if len(s.trained) != 2 || report.Config.Map.Features != 4096 {
+		t.Errorf("trained %v, D = %d; %q", s.trained, report.Config.Map.Features, report.Why)
 	}
 }
 
@@ -252,7 +252,7 @@ func TestAutoEndsWhenItIsTold(t *testing.T) {
 	for _, at := range []string{"looks", "kernels", "finalists", "on all rows"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		given := ringed
-		given.Learner, given.Kernel, given.Gamma, given.C, given.Features = "", "", "", 0, 16
+		given.Learner, given.Kernel.Name, given.Kernel.Gamma, given.C, given.Map.Features = "", "", "", 0, 16
 		m, _, _, err := Train(ctx, src, Options{Budget: time.Minute, Config: given, Progress: func(what string) {
 			if strings.Contains(what, at) {
 				cancel()
@@ -270,10 +270,10 @@ func TestAutoEndsWhenItIsTold(t *testing.T) {
 
 func TestAutoGivesUpATrainingThatTakesTooLong(t *testing.T) {
 	var tried []int
-	a := Options{Budget: time.Minute, Config: train.Config{Kernel: "rbf", Learner: "ridge", Lambda: 1, Scale: "none"}}
+	a := Options{Budget: time.Minute, Config: train.Config{Kernel: train.Kernel{Name: "rbf"}, Learner: "ridge", Lambda: 1, Scale: "none"}}
 	a.clock = func() time.Time { return time.Time{} } // nothing takes time
 	a.fit = func(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*model.Model, *train.Report, error) {
-		if tried = append(tried, cfg.Features); len(tried) == 1 {
+		if tried = append(tried, cfg.Map.Features); len(tried) == 1 {
 			return nil, nil, fmt.Errorf("data: %w", context.DeadlineExceeded)
 		}
 		return train.Fit(ctx, src, cfg, opt)
@@ -282,8 +282,8 @@ func TestAutoGivesUpATrainingThatTakesTooLong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(tried) != 2 || tried[1] != max(leastFeatures, tried[0]/4) || report.Config.Features != tried[1] {
-		t.Errorf("tried %v features, chose %d", tried, report.Config.Features)
+	if len(tried) != 2 || tried[1] != max(leastFeatures, tried[0]/4) || report.Config.Map.Features != tried[1] {
+		t.Errorf("tried %v features, chose %d", tried, report.Config.Map.Features)
 	}
 	if !slices.ContainsFunc(report.Why, func(s string) bool { return strings.Contains(s, "given up") }) {
 		t.Errorf("why: %q", report.Why)
@@ -291,7 +291,7 @@ func TestAutoGivesUpATrainingThatTakesTooLong(t *testing.T) {
 }
 
 func TestAutoSizesByMemory(t *testing.T) {
-	a := Options{Budget: time.Minute, Config: train.Config{Kernel: "rbf", Learner: "ridge", Lambda: 1, Scale: "none"},
+	a := Options{Budget: time.Minute, Config: train.Config{Kernel: train.Kernel{Name: "rbf"}, Learner: "ridge", Lambda: 1, Scale: "none"},
 		Training: train.Options{Memory: 20 << 20}}
 	a.clock = func() time.Time { return time.Time{} }
 	_, report, auto, err := Train(t.Context(), made(t, 4200, 3, ringRow), a)
@@ -299,7 +299,7 @@ func TestAutoSizesByMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b := auto.Cost.Plan.Bytes; b > 20<<20 || 4*b < 20<<20 || report == nil {
-		t.Errorf("D = %d takes %d bytes of %d", auto.Config.Features, b, 20<<20)
+		t.Errorf("D = %d takes %d bytes of %d", auto.Config.Map.Features, b, 20<<20)
 	}
 }
 
@@ -325,7 +325,7 @@ func TestAutoOnDataOfAllKinds(t *testing.T) {
 		{"outliers", made(t, 30, 3, linearRow), "outliers", "one-class"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, _, report, err := Train(t.Context(), c.src, Options{Config: train.Config{Task: c.task, Kernel: "rbf", Features: 16}})
+			m, _, report, err := Train(t.Context(), c.src, Options{Config: train.Config{Task: c.task, Kernel: train.Kernel{Name: "rbf"}, Map: train.Map{Features: 16}}})
 			if c.want != "" {
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Fatalf("the error is %v; it is to say %q", err, c.want)
@@ -371,7 +371,7 @@ func TestSurveyedIsToldBeforeTheWork(t *testing.T) {
 		t.Errorf("a choice that is refused: %v", err)
 	}
 	refused = nil
-	if _, _, _, err := Train(t.Context(), src, Options{Config: train.Config{Kernel: "linear", Learner: "ridge"},
+	if _, _, _, err := Train(t.Context(), src, Options{Config: train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: "ridge"},
 		Training: train.Options{Surveyed: surveyed}}); err != nil {
 		t.Error(err)
 	}

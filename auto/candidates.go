@@ -28,28 +28,28 @@ type candidate struct {
 func (c candidate) withGamma(factor float64) candidate {
 	c.factor = factor
 	// Four digits are enough, and keep the command line that repeats it short.
-	c.Gamma = strconv.FormatFloat(c.median*factor, 'g', 4, 64)
+	c.Kernel.Gamma = strconv.FormatFloat(c.median*factor, 'g', 4, 64)
 	return c
 }
 
 // candidateOf makes a candidate of a kernel and a scaling; ok is false if its γ is not known.
 func (a *auto) candidateOf(c train.Config) (candidate, bool) {
-	if c.Gamma == "" {
-		c.Gamma = "median" // as the command line calls it
+	if c.Kernel.Gamma == "" {
+		c.Kernel.Gamma = "median" // as the command line calls it
 	}
 	out := candidate{Config: c}
-	if !widthOpen(c) || c.Gamma != "median" || c.Sigma != 0 {
+	if !widthOpen(c) || c.Kernel.Gamma != "median" || c.Kernel.Sigma != 0 {
 		return out, true
 	}
 	kind := c.Scale
 	if unset(kind) {
-		kind, _ = pipeline.ChooseScale(kernel.Kernel{Name: c.Kernel}, a.sample.Summary)
+		kind, _ = pipeline.ChooseScale(kernel.Kernel{Name: c.Kernel.Name}, a.sample.Summary)
 	}
 	scaler, err := dataset.NewScaler(kind, a.sample.Summary)
 	if err != nil {
 		return out, false
 	}
-	gamma, err := kernel.MedianGamma(scaler.Apply(a.sample.Summary.Sample, &dataset.Workspace{}), max(c.Seed, 1), c.Kernel)
+	gamma, err := kernel.MedianGamma(scaler.Apply(a.sample.Summary.Sample, &dataset.Workspace{}), max(c.Seed, 1), c.Kernel.Name)
 	if err != nil {
 		return out, false
 	}
@@ -60,7 +60,7 @@ func (a *auto) candidateOf(c train.Config) (candidate, bool) {
 // widthOpen says whether the kernel of a configuration has a width worth choosing: γ, and no constant
 // added to γ x·y, which weighs the degrees of a polynomial just as γ does.
 func widthOpen(c train.Config) bool {
-	return kernel.Has(c.Kernel, "gamma") && !kernel.Has(c.Kernel, "coef0")
+	return kernel.Has(c.Kernel.Name, "gamma") && !kernel.Has(c.Kernel.Name, "coef0")
 }
 
 // kernels returns the candidates of the first heat, the simplest first, and the most different ones
@@ -77,7 +77,7 @@ func (a *auto) kernels() (all []candidate) {
 	add := func(set func(c *train.Config), factors ...float64) {
 		c := given
 		set(&c)
-		if given.Kernel != "" && c.Kernel != given.Kernel || given.Map != "" && c.Map != given.Map ||
+		if given.Kernel.Name != "" && c.Kernel.Name != given.Kernel.Name || given.Map.Name != "" && c.Map.Name != given.Map.Name ||
 			!unset(given.Scale) && c.Scale != given.Scale || c.Check() != nil {
 			return
 		}
@@ -93,17 +93,17 @@ func (a *auto) kernels() (all []candidate) {
 		}
 	}
 	kernelOf := func(kind *kernel.Kind) func(c *train.Config) {
-		return func(c *train.Config) { c.Kernel = kind.Name() }
+		return func(c *train.Config) { c.Kernel.Name = kind.Name() }
 	}
 	poly := func(degree int) func(c *train.Config) {
 		return func(c *train.Config) {
-			c.Kernel, c.Degree, c.Coef0 = kernel.Poly.Name(), degree, 1
-			if monomials(f.Dim, degree) <= 2048 && c.Features == 0 && c.Map == "" {
-				c.Map = feature.ExplicitPoly
+			c.Kernel.Name, c.Kernel.Degree, c.Kernel.Coef0 = kernel.Poly.Name(), degree, 1
+			if monomials(f.Dim, degree) <= 2048 && c.Map.Features == 0 && c.Map.Name == "" {
+				c.Map.Name = feature.ExplicitPoly
 			}
 		}
 	}
-	if given.Map == "" {
+	if given.Map.Name == "" {
 		add(kernelOf(kernel.Linear))
 	}
 	add(kernelOf(kernel.RBF), 1)
@@ -178,14 +178,14 @@ func (a *auto) variations(rivals []candidate) []candidate {
 	like(mapped)
 	if unset(given.Scale) && unset(best.Scale) && !f.Histograms && !additive(best.Config) {
 		for _, kind := range []string{"standard", "minmax", "none"} {
-			chosen, _ := pipeline.ChooseScale(kernel.Kernel{Name: best.Kernel, Degree: best.Degree}, a.sample.Summary)
+			chosen, _ := pipeline.ChooseScale(kernel.Kernel{Name: best.Kernel.Name, Degree: best.Kernel.Degree}, a.sample.Summary)
 			if kind == chosen || kind == "none" && (chosen == "global" || !a.alike()) { // global differs from none only in the unit
 				continue
 			}
 			c := best.Config
 			c.Scale = kind
 			if best.median > 0 {
-				c.Gamma = ""
+				c.Kernel.Gamma = ""
 			}
 			if x, ok := a.candidateOf(c); ok {
 				if best.median > 0 {
@@ -195,7 +195,7 @@ func (a *auto) variations(rivals []candidate) []candidate {
 			}
 		}
 	}
-	if given.Features == 0 && given.Map == "" {
+	if given.Map.Features == 0 && given.Map.Name == "" {
 		like(exact)
 	}
 	return all
@@ -232,6 +232,6 @@ func featured(c train.Config) bool {
 	if chooser := train.Chooser(); c.Learner == chooser.Name() { // it has as many landmarks as its leaves need
 		return false
 	}
-	return c.Features == 0 && !linear && !additive(c) && c.Map != feature.ExplicitPoly &&
+	return c.Map.Features == 0 && !linear && !additive(c) && c.Map.Name != feature.ExplicitPoly &&
 		train.LearnerOf(c.Learner).HasMapOption("features")
 }

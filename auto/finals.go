@@ -117,11 +117,11 @@ func btoi(b bool) int {
 
 // usual is the default of train.Fit; ok is false if the given settings decide it.
 func (a *auto) usual() (candidate, bool) {
-	if a.Config.Kernel != "" || a.Config.Map != "" {
+	if a.Config.Kernel.Name != "" || a.Config.Map.Name != "" {
 		return candidate{}, false
 	}
 	c := a.Config
-	c.Task, c.Kernel = a.report.Facts.Task, kernel.RBF.Name()
+	c.Task, c.Kernel.Name = a.report.Facts.Task, kernel.RBF.Name()
 	if unset(c.Learner) {
 		plan, err := a.plan(c, a.report.Facts.Rows)
 		if err != nil {

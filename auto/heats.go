@@ -133,7 +133,7 @@ func (a *auto) heat(what string, candidates []candidate, features int, budget ti
 	for i, c := range candidates {
 		names[i] = trial.Describe(c.Config)
 		if configs[i] = c.Config; featured(c.Config) {
-			configs[i].Features = cmp.Or(c.d, heatFeatures(features, a.sample.TrainRows()))
+			configs[i].Map.Features = cmp.Or(c.d, heatFeatures(features, a.sample.TrainRows()))
 		}
 	}
 	var lent func(r *trial.RaceResult) time.Duration

@@ -24,7 +24,7 @@ func (a *auto) shorten(prediction *cost.Prediction) (*model.Model, *train.Report
 		if prediction == nil {
 			return 1.5 * a.spentOn(won) * math.Pow(float64(rows)/float64(won.Rows), trial.UsualExponent)
 		}
-		read, mapping, solve := prediction.Stages(rows, max(won.Config.Features, leastFeatures))
+		read, mapping, solve := prediction.Stages(rows, max(won.Config.Map.Features, leastFeatures))
 		if prediction.Plan.Fixed {
 			read, mapping, solve = prediction.Stages(rows, prediction.Plan.Features)
 		}
@@ -39,8 +39,8 @@ func (a *auto) shorten(prediction *cost.Prediction) (*model.Model, *train.Report
 		return m, report, nil
 	}
 	config := a.report.Config
-	if a.Config.Features == 0 && featured(config) {
-		config.Features = max(won.Config.Features, leastFeatures)
+	if a.Config.Map.Features == 0 && featured(config) {
+		config.Map.Features = max(won.Config.Map.Features, leastFeatures)
 	}
 	sizes := []int{a.sample.Drawn().X.Len()}
 	for m := a.sample.TrainRows(); m > won.Rows; m /= 2 {

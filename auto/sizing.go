@@ -28,7 +28,7 @@ func (a *auto) features() (all []int) {
 
 // known returns the trainings of a configuration in the races, those with most features last.
 func (a *auto) known(c train.Config) (trials []trial.Timing) {
-	c.Features, c.Task = a.Config.Features, a.sample.Task
+	c.Map.Features, c.Task = a.Config.Map.Features, a.sample.Task
 	name := trial.Describe(c)
 	for _, h := range a.report.Heats {
 		for _, r := range h.Racers {
@@ -93,7 +93,7 @@ func (a *auto) affordable(c train.Config, quick bool) (*cost.Prediction, int, er
 		return prediction, prediction.Plan.Features, nil
 	}
 	room := useShare * a.left().Seconds()
-	if prediction.Plan.Fixed || a.Config.Features > 0 {
+	if prediction.Plan.Fixed || a.Config.Map.Features > 0 {
 		if prediction.Seconds > room {
 			return prediction, 0, nil
 		}
@@ -104,7 +104,7 @@ func (a *auto) affordable(c train.Config, quick bool) (*cost.Prediction, int, er
 			continue
 		}
 		sized := c
-		sized.Features = d
+		sized.Map.Features = d
 		plan, err := a.plan(sized, prediction.Rows)
 		if err != nil {
 			return nil, 0, err

@@ -36,7 +36,7 @@ func (a *auto) trainFirst(c candidate) error {
 	a.say("trains %s on %s rows", trial.Describe(c.Config), units.Count(rows))
 	cfg := c.Config
 	if featured(cfg) {
-		cfg.Features = leastFeatures
+		cfg.Map.Features = leastFeatures
 	}
 	began := a.now()
 	m, report, err := a.within(a.sample.Train(0, rows), cfg, a.last())
@@ -96,11 +96,11 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 	if prediction == nil || d == 0 {
 		return a.shorten(prediction)
 	}
-	sized := !prediction.Plan.Fixed && a.Config.Features == 0
+	sized := !prediction.Plan.Fixed && a.Config.Map.Features == 0
 	usual, less := prediction.Plan.Features, max(leastFeatures, d/4)
 	reserve := a.left() / 5
 	if sized {
-		c.Features = d
+		c.Map.Features = d
 		if err := a.resize(prediction, d); err != nil {
 			return nil, nil, err
 		}
@@ -122,7 +122,7 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 	if factor := 1.2 * prediction.WithFeatures(less) / max(prediction.Seconds, 1e-9); sized && less < d &&
 		factor*a.spent.Seconds() <= a.last().Seconds() {
 		a.why("that took longer than predicted, so that it was given up for D = %s", units.Count(less))
-		c.Features = less
+		c.Map.Features = less
 		if err := a.resize(prediction, less); err != nil {
 			return nil, nil, err
 		}
@@ -140,21 +140,21 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 func (a *auto) grow(m *model.Model, report *train.Report, prediction *cost.Prediction, usual int) (*model.Model, *train.Report, error) {
 	c := &a.report.Config
 	for _, d := range a.features() {
-		old := c.Features
+		old := c.Map.Features
 		if d > usual || d <= old ||
 			a.spent.Seconds()*prediction.WithFeatures(d)/max(prediction.Seconds, 1e-9) > (1-overrun)*a.left().Seconds() {
 			continue
 		}
 		sized := *c
-		sized.Features = d
+		sized.Map.Features = d
 		if plan, err := a.plan(sized, prediction.Rows); err != nil || a.Training.Memory > 0 && plan.Bytes > a.Training.Memory {
 			continue
 		}
 		took := a.spent.Seconds()
-		c.Features = d
+		c.Map.Features = d
 		larger, with, err := a.whole(a.last())
 		if err != nil {
-			c.Features = old
+			c.Map.Features = old
 			if a.ctx.Err() != nil {
 				return nil, nil, a.ctx.Err()
 			}

@@ -225,7 +225,7 @@ type curveWork struct {
 func (w *curveWork) config(p *CurvePoint) train.Config {
 	cfg := w.cfg
 	if p.Features > 0 {
-		cfg.Features = p.Features
+		cfg.Map.Features = p.Features
 	}
 	return cfg
 }

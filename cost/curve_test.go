@@ -46,7 +46,7 @@ func TestLearningCurveFallsTowardsTheNoise(t *testing.T) {
 		}
 		return m, report, err
 	}
-	c, err := LearningCurve(t.Context(), s, train.Config{Features: 256}, opt)
+	c, err := LearningCurve(t.Context(), s, train.Config{Map: train.Map{Features: 256}}, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,8 +84,8 @@ func TestCurvesThatCannotBe(t *testing.T) {
 		want string
 	}{
 		{train.Config{}, CurveOptions{Rows: []int{10, 100}}, "60 to train on"},
-		{train.Config{Kernel: "linear"}, CurveOptions{Features: []int{10}}, "no number of features"},
-		{train.Config{Kernel: "none"}, CurveOptions{}, "kernel"},
+		{train.Config{Kernel: train.Kernel{Name: "linear"}}, CurveOptions{Features: []int{10}}, "no number of features"},
+		{train.Config{Kernel: train.Kernel{Name: "none"}}, CurveOptions{}, "kernel"},
 	} {
 		if _, err := LearningCurve(t.Context(), s, c.cfg, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("the error is %v; it is to say %q", err, c.want)

@@ -30,10 +30,10 @@ type ExactPrediction struct {
 func PredictExact(ctx context.Context, s *trial.Sample, cfg train.Config, opt Options) (*ExactPrediction, error) {
 	n := s.Rows()
 	g := &ExactPrediction{Rows: n, Bytes: 4 * float64(n) * float64(n)}
-	exact := train.Config{Task: s.Task, Learner: train.ExactSVM().Name(), Kernel: kernel.RBF.Name(), Gamma: cfg.Gamma, Scale: cfg.Scale,
+	exact := train.Config{Task: s.Task, Learner: train.ExactSVM().Name(), Kernel: train.Kernel{Name: kernel.RBF.Name(), Gamma: cfg.Kernel.Gamma}, Scale: cfg.Scale,
 		C: 10, Seed: cfg.Seed}
-	if cfg.KernelName() != exact.Kernel {
-		exact.Gamma = "" // γ of another kernel says nothing about this one's
+	if cfg.KernelName() != exact.Kernel.Name {
+		exact.Kernel.Gamma = "" // γ of another kernel says nothing about this one's
 	}
 	if s.Task == "multilabel" {
 		return nil, errors.New("an exact support vector machine predicts one class, or one number")

@@ -26,14 +26,14 @@ func (f *fakeFit) options(o Options) Options {
 		if err != nil {
 			return nil, err
 		}
-		mapping, solve := f.took(float64(all.X.Len()), float64(cfg.Features))
+		mapping, solve := f.took(float64(all.X.Len()), float64(cfg.Map.Features))
 		f.clock = f.clock.Add(time.Duration((mapping + solve) * float64(time.Second)))
 		report := &train.Report{Summary: &dataset.Summary{Rows: all.X.Len()}, Map: mapping, Solve: solve}
 		if f.collect != nil {
-			report.Collect = f.collect(float64(all.X.Len()), float64(cfg.Features))
+			report.Collect = f.collect(float64(all.X.Len()), float64(cfg.Map.Features))
 		}
 		if f.choose != nil {
-			report.Choose = f.choose(float64(all.X.Len()), float64(cfg.Features))
+			report.Choose = f.choose(float64(all.X.Len()), float64(cfg.Map.Features))
 		}
 		return report, nil
 	}
@@ -48,11 +48,11 @@ func TestCostFindsTheLawsOfTheStages(t *testing.T) {
 		cfg   train.Config
 		solve func(n, d float64) float64
 	}{
-		{"ridge: n·D² and D^2.5", train.Config{Learner: "ridge", Features: 4096},
+		{"ridge: n·D² and D^2.5", train.Config{Learner: "ridge", Map: train.Map{Features: 4096}},
 			func(n, d float64) float64 { return 2e-11*n*d*d + 2e-8*math.Pow(d, 2.5) }},
-		{"ridge: n·D² alone", train.Config{Learner: "ridge", Features: 4096}, func(n, d float64) float64 { return 2e-11 * n * d * d }},
-		{"svr: n·D", train.Config{Learner: "svr", Features: 2048}, func(n, d float64) float64 { return 3e-8 * n * d }},
-		{"svr: passes that grow with n", train.Config{Learner: "svr", Features: 2048},
+		{"ridge: n·D² alone", train.Config{Learner: "ridge", Map: train.Map{Features: 4096}}, func(n, d float64) float64 { return 2e-11 * n * d * d }},
+		{"svr: n·D", train.Config{Learner: "svr", Map: train.Map{Features: 2048}}, func(n, d float64) float64 { return 3e-8 * n * d }},
+		{"svr: passes that grow with n", train.Config{Learner: "svr", Map: train.Map{Features: 2048}},
 			func(n, d float64) float64 { return 3e-10 * math.Pow(n, 1.4) * d }},
 		{"kernel-svm: n^2.3", train.Config{Learner: "kernel-svm", C: 1}, func(n, d float64) float64 { return 1e-8 * math.Pow(n, 2.3) }},
 		{"kernel-ridge: n³", train.Config{Learner: "kernel-ridge", Lambda: 1}, func(n, d float64) float64 { return 1e-11 * n * n * n }},
@@ -63,7 +63,7 @@ func TestCostFindsTheLawsOfTheStages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := float64(c.cfg.Features)
+			d := float64(c.cfg.Map.Features)
 			if want := c.solve(40_000, d); math.Abs(cost.Solve-want) > 0.01*want {
 				t.Errorf("solve in %g s, want %g: %+v", cost.Solve, want, cost.Trials)
 			}
@@ -84,7 +84,7 @@ func TestCostOfStatisticsIsThatOfTheWidestTrials(t *testing.T) {
 	collect := func(n, d float64) float64 { return 2e-11 * n * d * d * max(1, 1500/d) }
 	factor := func(d float64) float64 { return 2e-8 * math.Pow(d, 2.5) }
 	f := &fakeFit{took: func(n, d float64) (float64, float64) { return 0, collect(n, d) + factor(d) }, collect: collect}
-	cost, err := Predict(t.Context(), s, train.Config{Learner: "ridge", Features: 2048}, f.options(Options{}))
+	cost, err := Predict(t.Context(), s, train.Config{Learner: "ridge", Map: train.Map{Features: 2048}}, f.options(Options{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestCostOfAChoiceHasAnEnd(t *testing.T) {
 	choose := func(n, d float64) float64 { return 1e-7 * min(n, chooseRows) * d }
 	solve := func(n, d float64) float64 { return 3e-8 * n * d }
 	f := &fakeFit{took: func(n, d float64) (float64, float64) { return 0, choose(n, d) + solve(n, d) }, choose: choose}
-	cost, err := Predict(t.Context(), s, train.Config{Learner: "svr", Features: 512}, f.options(Options{Seconds: 2}))
+	cost, err := Predict(t.Context(), s, train.Config{Learner: "svr", Map: train.Map{Features: 512}}, f.options(Options{Seconds: 2}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,8 +133,8 @@ func TestThePlanOfManyRowsIsThatOfTheirTraining(t *testing.T) {
 		plan.Bytes < 24*4096*4096 || plan.Bytes > 30*4096*4096 {
 		t.Errorf("%+v", plan)
 	}
-	if plan.Config.Map != "qmc" || plan.Config.Scale != "none" {
-		t.Errorf("map %q, scaling %q", plan.Config.Map, plan.Config.Scale)
+	if plan.Config.Map.Name != "qmc" || plan.Config.Scale != "none" {
+		t.Errorf("map %q, scaling %q", plan.Config.Map.Name, plan.Config.Scale)
 	}
 
 	// The default is decided by the rows of all, not by those of the sample.
@@ -178,14 +178,14 @@ func TestShortIsSaidOfWhatIsShort(t *testing.T) {
 		cfg  train.Config
 		want bool
 	}{
-		{train.Config{Learner: "ridge", Features: 256}, true},
-		{train.Config{Learner: "ridge", Features: 16_384}, false},
-		{train.Config{Learner: "svm", Features: 256}, true},
-		{train.Config{Learner: "svm", Features: 131_072}, false},
+		{train.Config{Learner: "ridge", Map: train.Map{Features: 256}}, true},
+		{train.Config{Learner: "ridge", Map: train.Map{Features: 16_384}}, false},
+		{train.Config{Learner: "svm", Map: train.Map{Features: 256}}, true},
+		{train.Config{Learner: "svm", Map: train.Map{Features: 131_072}}, false},
 		{train.Config{Learner: "kernel-svm"}, true},
 	} {
 		if short, err := Short(t.Context(), s, c.cfg, 0, 10); err != nil || short != c.want {
-			t.Errorf("%s %d: short is %v, %v", c.cfg.Learner, c.cfg.Features, short, err)
+			t.Errorf("%s %d: short is %v, %v", c.cfg.Learner, c.cfg.Map.Features, short, err)
 		}
 	}
 	if short, err := Short(t.Context(), s, train.Config{Learner: "ridge"}, 0, 0); short || err != nil {
@@ -206,14 +206,14 @@ func TestAMetricIsPriced(t *testing.T) {
 	}
 	opt.Fit = func(ctx context.Context, src dataset.Source, cfg train.Config, o train.Options) (*train.Report, error) {
 		r, err := fit(ctx, src, cfg, o)
-		if trials++; cfg.Metric != "" {
+		if trials++; cfg.Metric.Form != "" {
 			learned++
 			r.Metric = seconds(float64(r.Summary.Rows))
 		}
 		return r, err
 	}
-	p, err := Predict(context.Background(), s, train.Config{Learner: "ridge", Metric: "diagonal", MetricRows: 3000}, opt)
-	if err != nil || trials < 2 || learned != 1 || p.Plan.Config.Metric != "diagonal" {
+	p, err := Predict(context.Background(), s, train.Config{Learner: "ridge", Metric: train.Metric{Form: "diagonal", Rows: 3000}}, opt)
+	if err != nil || trials < 2 || learned != 1 || p.Plan.Config.Metric.Form != "diagonal" {
 		t.Fatalf("%d trials, %d with a metric, %+v, %v", trials, learned, p, err)
 	}
 	if want := seconds(50_000); math.Abs(p.Metric-want) > 1e-6*want || p.Seconds < p.Metric {

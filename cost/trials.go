@@ -21,14 +21,14 @@ func trials(ctx context.Context, s *trial.Sample, plan *train.Plan, opt Options)
 	most := s.TrainRows()
 	start := opt.Now()
 	var all []trial.Timing
-	learned := plan.Config.Metric != "" && !train.LearnerOf(plan.Config.Learner).ChoosesKernels()
+	learned := plan.Config.Metric.Form != "" && !train.LearnerOf(plan.Config.Learner).ChoosesKernels()
 	once := func(rows, features int) error {
 		cfg := plan.Config
 		if learned && len(all) > 0 {
-			cfg.Metric = "" // the first trial tells what it takes
+			cfg.Metric.Form = "" // the first trial tells what it takes
 		}
 		if !plan.Fixed {
-			cfg.Features = features
+			cfg.Map.Features = features
 		}
 		report, err := opt.Fit(ctx, s.Train(0, rows), cfg, train.Options{Memory: opt.Memory})
 		if err != nil {

@@ -123,16 +123,16 @@ func TestModelDoesNotDependOnShards(t *testing.T) {
 		classes bool
 		cfg     train.Config
 	}{
-		{"numbers", false, train.Config{Features: 60}},
-		{"classes", true, train.Config{Features: 64, Learner: "ridge", ClassWeight: "balanced"}},
-		{"held out", false, train.Config{Features: 64, LambdaBy: "held-out", Variance: true}},
-		{"lasso", false, train.Config{Features: 64, Learner: "lasso"}},
-		{"components", true, train.Config{Features: 64, Components: 20, Map: "nystrom"}},
+		{"numbers", false, train.Config{Map: train.Map{Features: 60}}},
+		{"classes", true, train.Config{Map: train.Map{Features: 64}, Learner: "ridge", ClassWeight: "balanced"}},
+		{"held out", false, train.Config{Map: train.Map{Features: 64}, LambdaBy: "held-out", Variance: true}},
+		{"lasso", false, train.Config{Map: train.Map{Features: 64}, Learner: "lasso"}},
+		{"components", true, train.Config{Map: train.Map{Features: 64, Name: "nystrom"}, Reduce: train.Reduction{Components: 20}}},
 	} {
 		path := table(t, dir, c.name+".csv", 1000, c.classes)
 		var want []byte
 		shards := []int{1, 3, 7, 16}
-		if c.cfg.Features == 64 && c.name != "classes" {
+		if c.cfg.Map.Features == 64 && c.name != "classes" {
 			shards = []int{5} // every file is synced
 		} else if c.name == "classes" {
 			shards = []int{7}
@@ -161,8 +161,8 @@ func TestPassesDoNotDependOnShards(t *testing.T) {
 	ctx := context.Background()
 	path := table(t, t.TempDir(), "t.csv", 300, true)
 	for _, cfg := range []train.Config{
-		{Features: 16, Learner: "svm", C: 1, Tolerance: 0.1, Gamma: "0.3"},
-		{Features: 16, Learner: "logistic", C: 0.1, Tolerance: 0.1, ClassWeight: "balanced", Gamma: "0.3"},
+		{Map: train.Map{Features: 16}, Learner: "svm", C: 1, Tolerance: 0.1, Kernel: train.Kernel{Gamma: "0.3"}},
+		{Map: train.Map{Features: 16}, Learner: "logistic", C: 0.1, Tolerance: 0.1, ClassWeight: "balanced", Kernel: train.Kernel{Gamma: "0.3"}},
 	} {
 		var want []byte
 		for i, n := range []int{1, 4} {
@@ -196,8 +196,8 @@ func TestPassesFindTheOptimum(t *testing.T) {
 		return m.Info().Training.Report.(*learn.PrimalReport).Objective
 	}
 	for _, cfg := range []train.Config{
-		{Features: 64, Learner: "svm", C: 1, Tolerance: 1e-6, Solver: "primal", Gamma: "0.3"},
-		{Features: 64, Learner: "logistic", C: 2, Tolerance: 1e-6, Gamma: "0.3"},
+		{Map: train.Map{Features: 64}, Learner: "svm", C: 1, Tolerance: 1e-6, Solver: "primal", Kernel: train.Kernel{Gamma: "0.3"}},
+		{Map: train.Map{Features: 64}, Learner: "logistic", C: 2, Tolerance: 1e-6, Kernel: train.Kernel{Gamma: "0.3"}},
 	} {
 		f, err := dataset.Open(ctx, path, dataset.Options{})
 		if err != nil {
@@ -224,9 +224,9 @@ func TestOnePieceIsAPlainTraining(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
 	for _, cfg := range []train.Config{
-		{Features: 64, Learner: "ridge"},
-		{Features: 64, Learner: "elastic-net"},
-		{Kernel: "linear", Learner: "ridge", VarianceShare: 0.9},
+		{Map: train.Map{Features: 64}, Learner: "ridge"},
+		{Map: train.Map{Features: 64}, Learner: "elastic-net"},
+		{Kernel: train.Kernel{Name: "linear"}, Learner: "ridge", Reduce: train.Reduction{Share: 0.9}},
 	} {
 		path := table(t, dir, "t.csv", 1500, true)
 		f, err := dataset.Open(ctx, path, dataset.Options{})
@@ -250,7 +250,7 @@ func TestOnePieceIsAPlainTraining(t *testing.T) {
 func TestModelOfPiecesIsAsGood(t *testing.T) {
 	ctx := context.Background()
 	path := table(t, t.TempDir(), "t.csv", 4000, false)
-	cfg := train.Config{Features: 256, Learner: "ridge", Lambda: 1e-2, Gamma: "0.1"}
+	cfg := train.Config{Map: train.Map{Features: 256}, Learner: "ridge", Lambda: 1e-2, Kernel: train.Kernel{Gamma: "0.1"}}
 	f, err := dataset.Open(ctx, path, dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -316,7 +316,7 @@ func TestPoisonedShardsAreNamed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		p, err := NewPlan(ctx, dir, dataset.Options{}, train.Config{Features: 32}, 2, 1<<20)
+		p, err := NewPlan(ctx, dir, dataset.Options{}, train.Config{Map: train.Map{Features: 32}}, 2, 1<<20)
 		if err == nil {
 			if p.Shards() != 2 {
 				t.Fatal(p.Ends)
@@ -336,7 +336,7 @@ func TestPoisonedShardsAreNamed(t *testing.T) {
 func TestMergeNamesWhatIsWrong(t *testing.T) {
 	ctx := context.Background()
 	path := table(t, t.TempDir(), "t.csv", 1000, false)
-	p, err := NewPlan(ctx, path, dataset.Options{}, train.Config{Features: 32}, 4, 4000)
+	p, err := NewPlan(ctx, path, dataset.Options{}, train.Config{Map: train.Map{Features: 32}}, 4, 4000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -418,13 +418,13 @@ func TestMergeNamesWhatIsWrong(t *testing.T) {
 	_, err = w.Run(ctx, "", 2)
 	fails("other data", "have the data changed?", err)
 
-	other, err := NewPlan(ctx, path, dataset.Options{}, train.Config{Features: 32}, 3, 4000)
+	other, err := NewPlan(ctx, path, dataset.Options{}, train.Config{Map: train.Map{Features: 32}}, 3, 4000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	fails("two plans in a folder", "has another plan", other.Save(ctx, store))
 	// What a file has not, such as a function that is told of columns, makes no other plan.
-	same, err := NewPlan(ctx, path, dataset.Options{Columns: dataset.ColumnOptions{Notice: func(dataset.Notice) {}}}, train.Config{Features: 32}, 3, 4000)
+	same, err := NewPlan(ctx, path, dataset.Options{Columns: dataset.ColumnOptions{Notice: func(dataset.Notice) {}}}, train.Config{Map: train.Map{Features: 32}}, 3, 4000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -452,8 +452,8 @@ func TestPlansRefuseWhatTheyCannotDo(t *testing.T) {
 		"the penalty l2":     {Learner: "logistic", Penalty: "l1", C: 1},
 		"leaving rows out":   {LambdaBy: "loo"},
 		"intervals":          {Conformal: 0.9},
-		"components of each": {MapComponents: 3, Map: "sum", Steps: []feature.Config{{Map: "rff", Features: 4}, {Map: "orf", Features: 4}}},
-		"metric":             {Metric: "full", Learner: "ridge"},
+		"components of each": {Reduce: train.Reduction{MapComponents: 3}, Map: train.Map{Name: "sum", Steps: []feature.Config{{Map: "rff", Features: 4}, {Map: "orf", Features: 4}}}},
+		"metric":             {Metric: train.Metric{Form: "full"}, Learner: "ridge"},
 	} {
 		if _, err := NewPlan(ctx, path, dataset.Options{}, cfg, 1, 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
@@ -512,7 +512,7 @@ func TestEstimate(t *testing.T) {
 	if last := e.Scales[len(e.Scales)-1]; last.Share > e.Scales[0].Share || e.Limit() == last.Workers {
 		t.Errorf("it scales without end: %+v", last)
 	}
-	small, err := NewEstimate(ctx, path, dataset.Options{}, train.Config{Features: 32, Learner: "lasso"}, EstimateOptions{})
+	small, err := NewEstimate(ctx, path, dataset.Options{}, train.Config{Map: train.Map{Features: 32}, Learner: "lasso"}, EstimateOptions{})
 	if err != nil || small.Rows < 2900 || small.Rows > 3100 || small.Pieces != 1 || small.Feature != 32 {
 		t.Errorf("%+v, %v", small, err)
 	}

@@ -104,7 +104,7 @@ func everyPooling() map[string]Config {
 		"tensorsketch": {Bag: &pipeline.BagConfig{Pooling: "tensorsketch", Features: 64}},
 		"maclaurin":    {Bag: &pipeline.BagConfig{Pooling: "maclaurin", Features: 64, Scale: "standard"}},
 		"cbp-krp":      {Bag: &pipeline.BagConfig{Pooling: "cbp-krp", Features: 64, Options: feature.Options{Sparsity: 1}}},
-		"rbf on means": {Bag: &pipeline.BagConfig{Features: 128}, Kernel: "rbf", Features: 64},
+		"rbf on means": {Bag: &pipeline.BagConfig{Features: 128}, Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 64}},
 	}
 }
 
@@ -420,7 +420,7 @@ func TestBagConfigMessages(t *testing.T) {
 		{Config{Bag: &pipeline.BagConfig{Scale: "big"}},
 			`bags: scale "big" is not known; known are auto, none, standard, minmax, maxabs, global, l1, l2, quantile, robust`},
 		{Config{Bag: &pipeline.BagConfig{Norm: "l3"}}, `bags: pool: "l3" is not a norm; known are none, l2, root-l2`},
-		{Config{Bag: &pipeline.BagConfig{}, Features: 10},
+		{Config{Bag: &pipeline.BagConfig{}, Map: Map{Features: 10}},
 			"the linear kernel needs no map; leave out features, or name a map such as rp, or choose another kernel"},
 	} {
 		if err := c.cfg.Check(); err == nil || err.Error() != c.want {

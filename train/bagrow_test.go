@@ -66,7 +66,7 @@ func TestBadBagRow(t *testing.T) {
 		var found bool
 		for _, src := range []dataset.Bags{rest, held} {
 			_, _, err := FitBags(context.Background(), src, Config{Bag: &pipeline.BagConfig{Kernel: "linear", Scale: "none",
-				Norm: "none"}, Kernel: "chi2", Scale: "none"}, Options{})
+				Norm: "none"}, Kernel: Kernel{Name: "chi2"}, Scale: "none"}, Options{})
 			found = found || err != nil && strings.Contains(err.Error(), "bags in memory: bag 27 (from 0), dimension 1 (from 0): -3 is too small")
 		}
 		if !found {

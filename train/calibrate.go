@@ -36,15 +36,26 @@ type unseen struct {
 // to fit functions of one variable, and freeRows the number of held-out rows from which probabilities are fitted unasked.
 const calibrateFolds, calibrateRows, freeRows = 5, 20_000, 50
 
+// Calibration turns the scores of classes into probabilities.
+type Calibration struct {
+	// Method is "platt", "isotonic", "temperature", "logit" or "quota"
+	// (learn.Calibration), fitted on rows that the learner has not seen (Model.Probabilities), or "none". "auto", or "", is "temperature" or "logit" for
+	// the learner rfm without ClassWeight, which holds out rows anyway, and "none" for others.
+	Method string `json:"calibrate,omitempty"`
+
+	// Folds is the number of folds for that; 0 means 5.
+	Folds int `json:"calibrate_folds,omitempty"`
+}
+
 // checkCalibrate checks the options of calibration.
 func (c *Config) checkCalibrate() error {
 	known := append([]string{"auto", "none"}, learn.CalibrationMethods()...)
 	switch {
-	case c.Calibrate != "" && !slices.Contains(known, c.Calibrate):
-		return fmt.Errorf("calibrate %q is not known; known are %s", c.Calibrate, strings.Join(known, ", "))
-	case c.CalibrateFolds < 0 || c.CalibrateFolds == 1:
-		return fmt.Errorf("calibrate_folds %d: give 2 or more", c.CalibrateFolds)
-	case c.CalibrateFolds > 0 && !c.calibrates():
+	case c.Calibrate.Method != "" && !slices.Contains(known, c.Calibrate.Method):
+		return fmt.Errorf("calibrate %q is not known; known are %s", c.Calibrate.Method, strings.Join(known, ", "))
+	case c.Calibrate.Folds < 0 || c.Calibrate.Folds == 1:
+		return fmt.Errorf("calibrate_folds %d: give 2 or more", c.Calibrate.Folds)
+	case c.Calibrate.Folds > 0 && !c.calibrates():
 		return fmt.Errorf("calibrate_folds is given, but not how to calibrate; use one of %s", strings.Join(learn.CalibrationMethods(), ", "))
 	case c.calibrates() && c.Task == "regress":
 		return errors.New("numbers to predict have no probabilities; leave out calibrate")
@@ -54,7 +65,7 @@ func (c *Config) checkCalibrate() error {
 
 // calibrates says whether a calibration is asked for, which takes scores of folds if the learner has no others.
 func (c *Config) calibrates() bool {
-	return c.Calibrate != "" && c.Calibrate != "auto" && c.Calibrate != "none"
+	return c.Calibrate.Method != "" && c.Calibrate.Method != "auto" && c.Calibrate.Method != "none"
 }
 
 // checkCalibration rejects a calibration that the task or the rows do not allow.
@@ -71,8 +82,8 @@ func (f *fit) checkCalibration(sum *dataset.Summary) error {
 }
 
 func (f *fit) folds() int {
-	if f.cfg.CalibrateFolds > 0 {
-		return f.cfg.CalibrateFolds
+	if f.cfg.Calibrate.Folds > 0 {
+		return f.cfg.Calibrate.Folds
 	}
 	return calibrateFolds
 }
@@ -83,12 +94,12 @@ func (f *fit) calibrate() error {
 	if f.cfg.calibrates() {
 		fewest = 1
 	}
-	free := len(f.unseen.weights) >= fewest && f.cfg.CalibrateFolds == 0
+	free := len(f.unseen.weights) >= fewest && f.cfg.Calibrate.Folds == 0
 	switch {
-	case f.cfg.Calibrate == "none":
+	case f.cfg.Calibrate.Method == "none":
 		return nil
 	case f.cfg.calibrates() && free:
-		return f.fitCalibration(&model.CalibrationInfo{Method: f.cfg.Calibrate}, f.unseen)
+		return f.fitCalibration(&model.CalibrationInfo{Method: f.cfg.Calibrate.Method}, f.unseen)
 	case f.cfg.calibrates():
 		return f.calibrateByFolds()
 	case free && f.classWeights == nil: // their scores are no estimates of probabilities
@@ -115,7 +126,7 @@ func (f *fit) calibrateByFolds() error {
 	if err != nil {
 		return err
 	}
-	return f.fitCalibration(&model.CalibrationInfo{Method: f.cfg.Calibrate, Folds: f.folds(), Used: used}, f.unseen)
+	return f.fitCalibration(&model.CalibrationInfo{Method: f.cfg.Calibrate.Method, Folds: f.folds(), Used: used}, f.unseen)
 }
 
 // scoreFolds finds scores of rows by trainings without them, and says how many folds that took.
@@ -127,7 +138,7 @@ func (f *fit) scoreFolds() (used int, err error) {
 		sizes[dataset.FoldOf(row, folds, f.cfg.Seed)]++
 	}
 	for fold := range folds {
-		if f.cfg.CalibrateFolds == 0 && len(to.y) >= calibrateRows*k {
+		if f.cfg.Calibrate.Folds == 0 && len(to.y) >= calibrateRows*k {
 			break
 		}
 		if sizes[fold] == 0 || sizes[fold] == sum.Rows {
@@ -171,7 +182,7 @@ func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit,
 	}
 	inner.opt.Memory = f.opt.Memory
 	inner.opt.Progress = func(_ string, rows int, share float64) { f.progress("calibrate", rows, share) }
-	inner.cfg.Calibrate, inner.cfg.CalibrateFolds, inner.cfg.Threshold, inner.cfg.Path = "", 0, "", false
+	inner.cfg.Calibrate.Method, inner.cfg.Calibrate.Folds, inner.cfg.Threshold, inner.cfg.Path = "", 0, "", false
 	t := &f.info.Training
 	if f.learner.fix != nil {
 		f.learner.fix(&inner.cfg, t.Report)

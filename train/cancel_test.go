@@ -15,7 +15,7 @@ func TestEndOfContextInSolveIsAnError(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cfg := Config{Learner: learner}
 		if learner == "ridge" {
-			cfg.Features = 64
+			cfg.Map.Features = 64
 		}
 		m, _, err := Fit(ctx, source(t, matrix.Rows{Dense: x}, nil, 1, names), cfg, Options{Progress: func(stage string, _ int, _ float64) {
 			if stage == "solve" {

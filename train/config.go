@@ -28,80 +28,17 @@ type Config struct {
 	// Scale is "auto" (or "") or one of dataset.Scalings.
 	Scale string `json:"scale,omitempty"`
 
-	// Metric is "none" (or ""), or one of metric.Forms, which learn a distance of the scaled rows from
-	// MetricRows of them (0: 10,000), with kernels on MetricLandmarks of them (0: 1,000), in at most
-	// MetricRounds rounds (0: 5). MetricRank bounds the axes of low-rank (0: a quarter of the dimensions, at
-	// most 16). If Gamma is "" or "median" and Sigma is 0, held-out rows also choose the multiple of the
-	// median. The kernel must be a function of distances. The learner rfm learns metrics of its own: for it,
-	// Metric is the only form to take, "diagonal" or "full", "" meaning both.
-	Metric          string `json:"metric,omitempty"`
-	MetricRounds    int    `json:"metric_rounds,omitempty"`
-	MetricRank      int    `json:"metric_rank,omitempty"`
-	MetricRows      int    `json:"metric_rows,omitempty"`
-	MetricLandmarks int    `json:"metric_landmarks,omitempty"`
+	// Metric is the distance of the scaled rows.
+	Metric Metric
 
-	// Kernel is one of kernel.Names; "" means "rbf", or "linear" for the rows of bags. Linear takes no map
-	// unless one is named. For the learner rfm, "" means those of rfm.Kinds, of which held-out rows choose.
-	Kernel string `json:"kernel,omitempty"`
+	// Kernel is the kernel of the features, or of the learner itself.
+	Kernel Kernel
 
-	// Gamma is a number, "median" (or "") or "scale", or one of these times a number, such as
-	// "median*4". Median is kernel.MedianGamma, by which rbf has γ = 1/median‖x-y‖² over random
-	// pairs of rows; scale is kernel.ScaleGamma, γ = 1/(d·Var X) as in scikit-learn. The learner rfm
-	// always chooses γ itself.
-	Gamma string `json:"gamma,omitempty"`
+	// Map is the map that approximates the kernel.
+	Map Map
 
-	// Degree is that of the poly kernel, 0 meaning 3, or the order of arccos, 0 or 1.
-	Degree int `json:"degree,omitempty"`
-
-	// Coef0 is c ≥ 0 of the poly kernel and c > 0 of the skewed ones.
-	Coef0 float64 `json:"coef0,omitempty"`
-
-	// Nu is ν of the matern kernel; 0 means 1.5.
-	Nu float64 `json:"nu,omitempty"`
-
-	// Homogeneity is the degree of homogeneity h of the additive kernels of histograms; 0 means 1.
-	Homogeneity float64 `json:"homogeneity,omitempty"`
-
-	// Sigma gives γ = 1/(2σ²) in place of Gamma; 0 means not given.
-	Sigma float64 `json:"sigma,omitempty"`
-
-	// Map is one of feature.Names; "" means one that suits the kernel and the number of
-	// dimensions.
-	Map string `json:"map,omitempty"`
-
-	// Options are the settings of the map.
-	feature.Options
-
-	// Steps are the maps of a chain or a sum, and Weights those of the sum. A step without a
-	// kernel takes the one above, or the linear kernel if its map supports no other. The γ of a step
-	// that has none is found by Gamma from the rows that reach it.
-	Steps   []feature.Config `json:"steps,omitempty"`
-	Weights []float64        `json:"weights,omitempty"`
-
-	// Given are the landmarks of a map whose option Landmarks is given: rows of the data,
-	// not yet scaled.
-	Given *matrix.Dense `json:"-"`
-
-	// GivenFile is the file that Given was read from, for messages; "" if there is none.
-	GivenFile string `json:"-"`
-
-	// Features is D, the number of features or landmarks; 0 means 4096 (1024 landmarks), or
-	// fewer if there are few rows. For the learner rfm it bounds the landmarks of each machine; 0 means rfm.Options's.
-	Features int `json:"features,omitempty"`
-
-	// Components is the number of principal components of the features that the learner sees, and
-	// VarianceShare the smallest share of the variance that these must hold. If both are given the smaller
-	// number is used; if both are 0 the learner sees the features themselves. MapComponents
-	// is the number kept of each map of a sum before that. Whiten divides components by their
-	// standard deviations.
-	Components    int     `json:"components,omitempty"`
-	VarianceShare float64 `json:"variance_share,omitempty"`
-	MapComponents int     `json:"map_components,omitempty"`
-	Whiten        bool    `json:"whiten,omitempty"`
-
-	// Reduce is what the components are: "pca" (or ""), principal ones, or "lda", linear discriminants, which tell classes
-	// apart: as many as classes less one, or Components of them.
-	Reduce string `json:"reduce,omitempty"`
+	// Reduce is what the learner sees in place of the features.
+	Reduce Reduction
 
 	// Shrinkage s of the learner lda, and of the discriminants of Reduce, makes the covariance Σ within classes
 	// (1-s)Σ + s·tr(Σ)/D·I. 0 means moments.OracleShrinkage unless ShrinkageGiven is set.
@@ -203,13 +140,8 @@ type Config struct {
 	// the task, the classes, the scaling and the map; 0 means all.
 	SurveyRows int `json:"survey_rows,omitempty"`
 
-	// Calibrate turns the scores of classes into probabilities: "platt", "isotonic", "temperature", "logit" or "quota"
-	// (learn.Calibration), fitted on rows that the learner has not seen (Model.Probabilities), or "none". "auto", or "", is "temperature" or "logit" for
-	// the learner rfm without ClassWeight, which holds out rows anyway, and "none" for others.
-	Calibrate string `json:"calibrate,omitempty"`
-
-	// CalibrateFolds is the number of folds for that; 0 means 5.
-	CalibrateFolds int `json:"calibrate_folds,omitempty"`
+	// Calibrate says how scores of classes become probabilities.
+	Calibrate Calibration
 
 	// Threshold divides two classes: a probability such as "0.3", "score=NUMBER", or "max-f1", "precision=SHARE", "recall=SHARE" or
 	// "cost=fn:NUMBER,fp:NUMBER", which rows that the learner has not seen choose (learn.ThresholdRule): those that it held out itself
@@ -260,6 +192,61 @@ type Config struct {
 	Seed uint64 `json:"seed,omitempty"`
 }
 
+// Kernel is a kernel with its parameters.
+type Kernel struct {
+	// Name is one of kernel.Names; "" means "rbf", or "linear" for the rows of bags. Linear takes no map
+	// unless one is named. For the learner rfm, "" means those of rfm.Kinds, of which held-out rows choose.
+	Name string `json:"kernel,omitempty"`
+
+	// Gamma is a number, "median" (or "") or "scale", or one of these times a number, such as
+	// "median*4". Median is kernel.MedianGamma, by which rbf has γ = 1/median‖x-y‖² over random
+	// pairs of rows; scale is kernel.ScaleGamma, γ = 1/(d·Var X) as in scikit-learn. The learner rfm
+	// always chooses γ itself.
+	Gamma string `json:"gamma,omitempty"`
+
+	// Degree is that of the poly kernel, 0 meaning 3, or the order of arccos, 0 or 1.
+	Degree int `json:"degree,omitempty"`
+
+	// Coef0 is c ≥ 0 of the poly kernel and c > 0 of the skewed ones.
+	Coef0 float64 `json:"coef0,omitempty"`
+
+	// Nu is ν of the matern kernel; 0 means 1.5.
+	Nu float64 `json:"nu,omitempty"`
+
+	// Homogeneity is the degree of homogeneity h of the additive kernels of histograms; 0 means 1.
+	Homogeneity float64 `json:"homogeneity,omitempty"`
+
+	// Sigma gives γ = 1/(2σ²) in place of Gamma; 0 means not given.
+	Sigma float64 `json:"sigma,omitempty"`
+}
+
+// Map is a feature map with its options.
+type Map struct {
+	// Name is one of feature.Names; "" means one that suits the kernel and the number of
+	// dimensions.
+	Name string `json:"map,omitempty"`
+
+	// Options are the settings of the map.
+	feature.Options
+
+	// Steps are the maps of a chain or a sum, and Weights those of the sum. A step without a
+	// kernel takes the one above, or the linear kernel if its map supports no other. The γ of a step
+	// that has none is found by Gamma from the rows that reach it.
+	Steps   []feature.Config `json:"steps,omitempty"`
+	Weights []float64        `json:"weights,omitempty"`
+
+	// Given are the landmarks of a map whose option Landmarks is given: rows of the data,
+	// not yet scaled.
+	Given *matrix.Dense `json:"-"`
+
+	// GivenFile is the file that Given was read from, for messages; "" if there is none.
+	GivenFile string `json:"-"`
+
+	// Features is D, the number of features or landmarks; 0 means 4096 (1024 landmarks), or
+	// fewer if there are few rows. For the learner rfm it bounds the landmarks of each machine; 0 means rfm.Options's.
+	Features int `json:"features,omitempty"`
+}
+
 // withDefaults fills in the defaults of zero values and checks the rest. Settings that depend on the
 // data stay as they are.
 func (c Config) withDefaults() (Config, error) {
@@ -283,45 +270,45 @@ func (c Config) withDefaults() (Config, error) {
 	if err := set("target_means", &c.TargetMeans, "auto", "auto", "none", "categories", "all"); err != nil {
 		return c, err
 	}
-	if err := set("metric", &c.Metric, "none", append([]string{"none"}, metric.Forms...)...); err != nil {
+	if err := set("metric", &c.Metric.Form, "none", append([]string{"none"}, metric.Forms...)...); err != nil {
 		return c, err
 	}
-	if c.Metric == "none" {
-		c.Metric = ""
+	if c.Metric.Form == "none" {
+		c.Metric.Form = ""
 	}
-	if err := set("reduce", &c.Reduce, "pca", "pca", "lda"); err != nil {
+	if err := set("reduce", &c.Reduce.Method, "pca", "pca", "lda"); err != nil {
 		return c, err
 	}
-	if c.Reduce == "pca" {
-		c.Reduce = ""
+	if c.Reduce.Method == "pca" {
+		c.Reduce.Method = ""
 	}
 	if err := c.checkDiscriminants(); err != nil {
 		return c, err
 	}
-	for _, word := range []*string{&c.Loss, &c.Multiclass, &c.Penalty, &c.Solver, &c.LambdaBy, &c.Optimizer, &c.Calibrate, &c.Product} {
+	for _, word := range []*string{&c.Loss, &c.Multiclass, &c.Penalty, &c.Solver, &c.LambdaBy, &c.Optimizer, &c.Calibrate.Method, &c.Product} {
 		*word = strings.ToLower(*word)
 	}
-	if c.own() && c.Map != "" {
+	if c.own() && c.Map.Name != "" {
 		return c, c.errMap()
 	}
 	p, err := c.pipeline().WithDefaults(c.usualKernel())
 	if err != nil {
 		return c, err
 	}
-	c.Scale, c.Map, c.Options = p.Scale, p.Map, p.Options
+	c.Scale, c.Map.Name, c.Map.Options = p.Scale, p.Map, p.Options
 	if c.own() {
-		if c.Kernel = strings.ToLower(c.Kernel); c.Kernel == "" {
+		if c.Kernel.Name = strings.ToLower(c.Kernel.Name); c.Kernel.Name == "" {
 			c = c.withoutKernel()
 		}
 	} else {
-		c.Kernel, c.Gamma = p.Kernel.Name, p.Gamma
-		c.Degree, c.Coef0, c.Nu, c.Homogeneity = p.Kernel.Degree, p.Kernel.Coef0, p.Kernel.Nu, p.Kernel.Homogeneity
+		c.Kernel.Name, c.Kernel.Gamma = p.Kernel.Name, p.Gamma
+		c.Kernel.Degree, c.Kernel.Coef0, c.Kernel.Nu, c.Kernel.Homogeneity = p.Kernel.Degree, p.Kernel.Coef0, p.Kernel.Nu, p.Kernel.Homogeneity
 	}
 	if c.machine() {
-		if c.Map != "" {
+		if c.Map.Name != "" {
 			return c, c.errMap()
 		}
-		options := c.Options
+		options := c.Map.Options
 		options.Landmarks = "" // falkon has them
 		if !reflect.DeepEqual(options, feature.Options{}) {
 			return c, fmt.Errorf("the learner %s takes the kernel itself; leave out the options of maps", c.Learner)
@@ -373,7 +360,7 @@ func (c Config) withDefaults() (Config, error) {
 }
 
 func (c *Config) errMap() error {
-	return fmt.Errorf("the learner %s takes the kernel itself; leave out the map %s, or choose another learner", c.Learner, c.Map)
+	return fmt.Errorf("the learner %s takes the kernel itself; leave out the map %s, or choose another learner", c.Learner, c.Map.Name)
 }
 
 // Check reports what is wrong with the configuration itself, whatever the data.
@@ -390,7 +377,7 @@ func (c *Config) machine() bool {
 
 // usualKernel is the default kernel.
 func (c *Config) usualKernel() string {
-	if c.Bag != nil && c.Map == "" {
+	if c.Bag != nil && c.Map.Name == "" {
 		return kernel.Linear.Name()
 	}
 	return kernel.RBF.Name()
@@ -398,22 +385,22 @@ func (c *Config) usualKernel() string {
 
 // KernelName returns the name of the kernel in lower case, the default if the configuration names none.
 func (c Config) KernelName() string {
-	if c.Kernel == "" {
+	if c.Kernel.Name == "" {
 		return c.usualKernel()
 	}
-	return strings.ToLower(c.Kernel)
+	return strings.ToLower(c.Kernel.Name)
 }
 
 // pipeline returns the part of the configuration that concerns the steps before the learner.
 func (c *Config) pipeline() *pipeline.Config {
 	if c.own() {
-		return &pipeline.Config{Scale: c.Scale, Kernel: kernel.Linear.Usual(), Map: c.Map, Options: c.Options, Steps: c.Steps, Given: c.Given, Seed: c.Seed}
+		return &pipeline.Config{Scale: c.Scale, Kernel: kernel.Linear.Usual(), Map: c.Map.Name, Options: c.Map.Options, Steps: c.Map.Steps, Given: c.Map.Given, Seed: c.Seed}
 	}
 	return &pipeline.Config{
-		Scale: c.Scale, Gamma: c.Gamma, Sigma: c.Sigma, Exact: c.machine(),
-		Kernel: kernel.Kernel{Name: strings.ToLower(c.Kernel), Degree: c.Degree, Coef0: c.Coef0, Nu: c.Nu, Homogeneity: c.Homogeneity},
-		Map:    c.Map, Options: c.Options, Features: c.Features, Steps: c.Steps, Weights: c.Weights,
-		Given: c.Given, GivenFile: c.GivenFile, Seed: c.Seed,
+		Scale: c.Scale, Gamma: c.Kernel.Gamma, Sigma: c.Kernel.Sigma, Exact: c.machine(),
+		Kernel: kernel.Kernel{Name: strings.ToLower(c.Kernel.Name), Degree: c.Kernel.Degree, Coef0: c.Kernel.Coef0, Nu: c.Kernel.Nu, Homogeneity: c.Kernel.Homogeneity},
+		Map:    c.Map.Name, Options: c.Map.Options, Features: c.Map.Features, Steps: c.Map.Steps, Weights: c.Map.Weights,
+		Given: c.Map.Given, GivenFile: c.Map.GivenFile, Seed: c.Seed,
 	}
 }
 

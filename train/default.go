@@ -25,7 +25,7 @@ const (
 
 // withoutKernel returns c without a kernel and the parameters of one.
 func (c Config) withoutKernel() Config {
-	c.Kernel, c.Degree, c.Coef0, c.Nu, c.Homogeneity = "", 0, 0, 0, 0
+	c.Kernel.Name, c.Kernel.Degree, c.Kernel.Coef0, c.Kernel.Nu, c.Kernel.Homogeneity = "", 0, 0, 0, 0
 	return c
 }
 
@@ -39,12 +39,12 @@ func (c Config) open() bool {
 	default:
 		return false
 	}
-	if c.Kernel == "" {
+	if c.Kernel.Name == "" {
 		c = c.withoutKernel()
 	}
 	allowed := Config{Task: c.Task, Scale: c.Scale, Learner: c.Learner, Seed: c.Seed, ClassWeight: c.ClassWeight,
-		Calibrate: c.Calibrate, CalibrateFolds: c.CalibrateFolds, Threshold: c.Threshold, Gamma: c.Gamma}
-	return (c.Gamma == "" || c.Gamma == "median") && reflect.DeepEqual(c, allowed)
+		Calibrate: Calibration{Method: c.Calibrate.Method, Folds: c.Calibrate.Folds}, Threshold: c.Threshold, Kernel: Kernel{Gamma: c.Kernel.Gamma}}
+	return (c.Kernel.Gamma == "" || c.Kernel.Gamma == "median") && reflect.DeepEqual(c, allowed)
 }
 
 // Default returns c with the learner that is the default for such data, where c leaves kernel, map and learner
@@ -53,7 +53,7 @@ func (d Data) Default(c Config) (with Config, ok bool) {
 	if !c.open() || d.Task != "classify" && d.Task != "regress" || d.noTable() != "" {
 		return c, false
 	}
-	c.Learner, c.Gamma = rfmLearner.name, ""
+	c.Learner, c.Kernel.Gamma = rfmLearner.name, ""
 	return c.withoutKernel(), true
 }
 

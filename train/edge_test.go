@@ -33,8 +33,8 @@ func TestOddDataStillTrain(t *testing.T) {
 		"constant columns": {constant, names}, "duplicates": {twice, twiceNames}, "all rows equal but one": {mostlyEqual, names},
 	} {
 		for _, cfg := range []Config{
-			{Learner: "ridge", Features: 512}, {Learner: "svm", Features: 512}, // more features than rows
-			{Learner: "ridge", Kernel: "linear"}, {Learner: "svm", Kernel: "linear"},
+			{Learner: "ridge", Map: Map{Features: 512}}, {Learner: "svm", Map: Map{Features: 512}}, // more features than rows
+			{Learner: "ridge", Kernel: Kernel{Name: "linear"}}, {Learner: "svm", Kernel: Kernel{Name: "linear"}},
 		} {
 			m := fitted(t, source(t, matrix.Rows{Dense: c.x}, nil, 0, c.names), cfg)
 			scores := matrix.NewDense(120, 1)
@@ -52,7 +52,7 @@ func TestOddDataStillTrain(t *testing.T) {
 				}
 			}
 			// Rings are far apart, so rbf features tell the training rows.
-			if cfg.Kernel == "" && name != "all rows equal but one" && right < 114 {
+			if cfg.Kernel.Name == "" && name != "all rows equal but one" && right < 114 {
 				t.Errorf("%s, %+v: %d of 120 training rows are right", name, cfg, right)
 			}
 		}
@@ -67,7 +67,7 @@ func TestRegressionOfVeryFewRows(t *testing.T) {
 			for i := range y {
 				y[i] = 0.5 + float64(i)
 			}
-			m := fitted(t, source(t, matrix.Rows{Dense: x}, y, 1, nil), Config{Task: "regress", Features: 16, Seed: seed})
+			m := fitted(t, source(t, matrix.Rows{Dense: x}, y, 1, nil), Config{Task: "regress", Map: Map{Features: 16}, Seed: seed})
 			p, err := m.Predict(x.Row(0))
 			if err != nil || math.Abs(float64(p[0].Values[0])) > 10*float64(n) {
 				t.Errorf("%d rows, seed %d: %v, %v", n, seed, p, err)
@@ -87,7 +87,7 @@ func TestMedianGammaOfEqualRowsSaysWhatToDo(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %q", err, want)
 	}
-	if _, _, err := Fit(context.Background(), src, Config{Gamma: "1"}, Options{}); err != nil {
+	if _, _, err := Fit(context.Background(), src, Config{Kernel: Kernel{Gamma: "1"}}, Options{}); err != nil {
 		t.Errorf("with γ given: %v", err)
 	}
 }
@@ -98,7 +98,7 @@ func TestSVMStopsInTheMiddle(t *testing.T) {
 	for _, stage := range []string{"read", "map", "solve"} {
 		ctx, cancel := context.WithCancel(context.Background())
 		seen := false
-		_, _, err := Fit(ctx, src, Config{Learner: "svm", Features: 64, C: 1, Tolerance: 1e-9},
+		_, _, err := Fit(ctx, src, Config{Learner: "svm", Map: Map{Features: 64}, C: 1, Tolerance: 1e-9},
 			Options{Progress: func(s string, _ int, _ float64) {
 				if s == stage {
 					seen = true

@@ -30,9 +30,9 @@ const usualCentres = 2048
 // centres returns the number of landmarks of falkon: as asked for, or else 2,048, or a quarter of
 // the rows but at least 256, if that is fewer.
 func (f *fit) centres(rows int) int {
-	m := f.cfg.Features
-	if f.cfg.Given != nil {
-		return f.cfg.Given.Rows
+	m := f.cfg.Map.Features
+	if f.cfg.Map.Given != nil {
+		return f.cfg.Map.Given.Rows
 	}
 	if m == 0 {
 		m = min(usualCentres, max(256, rows/4))
@@ -43,10 +43,10 @@ func (f *fit) centres(rows int) int {
 // mostCentresFrom is the number of rows from which there are no more centres.
 func (f *fit) mostCentresFrom() int {
 	switch {
-	case f.cfg.Given != nil:
+	case f.cfg.Map.Given != nil:
 		return 1
-	case f.cfg.Features > 0:
-		return f.cfg.Features
+	case f.cfg.Map.Features > 0:
+		return f.cfg.Map.Features
 	}
 	return 4 * usualCentres
 }
@@ -72,10 +72,10 @@ func (f *fit) falkon(sum *dataset.Summary) error {
 	f.progress("solve", 0, -1)
 	rows, _ := f.rowsMemory(sum)
 	opt := exact.Falkon{
-		Centres: f.centres(sum.Rows), Landmarks: f.cfg.Landmarks, Lambda: f.cfg.Lambda, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter,
+		Centres: f.centres(sum.Rows), Landmarks: f.cfg.Map.Landmarks, Lambda: f.cfg.Lambda, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter,
 		Memory: f.machineMemory(rows), Seed: f.cfg.Seed,
 	}
-	if opt.Given, err = f.pipe.Landmarks(f.cfg.Given, f.cfg.GivenFile, f.src.Name(), &f.info.Schema); err != nil {
+	if opt.Given, err = f.pipe.Landmarks(f.cfg.Map.Given, f.cfg.Map.GivenFile, f.src.Name(), &f.info.Schema); err != nil {
 		return err
 	}
 	if f.opt.Memory <= 0 {

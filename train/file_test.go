@@ -22,7 +22,7 @@ import (
 func small(t testing.TB) *model.Model {
 	t.Helper()
 	src := dataset.Generate(dataset.Synthetic{Rows: 300, Dim: 5, Seed: 1})
-	m, _, err := Fit(context.Background(), src, Config{Features: 16, Scale: "standard"}, Options{})
+	m, _, err := Fit(context.Background(), src, Config{Map: Map{Features: 16}, Scale: "standard"}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,11 +262,11 @@ func FuzzRead(f *testing.F) {
 		Scale: "standard"}})))
 	f.Add(fileOf(f, fittedBags(f, spreadBags(f, 1, 30, 2), Config{Bag: &pipeline.BagConfig{Map: "kpca-rp", Features: 8}})))
 	x, names := rings(1, 200, 3)
-	f.Add(fileOf(f, fitted(f, source(f, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "rfm", Features: 8, Leaf: 120})))
+	f.Add(fileOf(f, fitted(f, source(f, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "rfm", Map: Map{Features: 8}, Leaf: 120})))
 	for _, cfg := range []Config{
-		{Map: "rff", Features: 8, Learner: "lda"}, {Map: "rff", Features: 8, Reduce: "lda", Learner: "ridge"}, {Map: "words", Features: 6, Learner: "ridge"},
-		{Kernel: "exp", Map: "taylorsketch", Features: 12, Learner: "ridge"}, {Map: "wavelets", Options: feature.Options{Terms: 6}, Learner: "ridge"},
-		{Map: "rbf-network", Features: 6, Options: feature.Options{Landmarks: "projected", Widths: "own"}, Learner: "ridge"},
+		{Map: Map{Name: "rff", Features: 8}, Learner: "lda"}, {Map: Map{Name: "rff", Features: 8}, Reduce: Reduction{Method: "lda"}, Learner: "ridge"}, {Map: Map{Name: "words", Features: 6}, Learner: "ridge"},
+		{Kernel: Kernel{Name: "exp"}, Map: Map{Name: "taylorsketch", Features: 12}, Learner: "ridge"}, {Map: Map{Name: "wavelets", Options: feature.Options{Terms: 6}}, Learner: "ridge"},
+		{Map: Map{Name: "rbf-network", Features: 6, Options: feature.Options{Landmarks: "projected", Widths: "own"}}, Learner: "ridge"},
 	} {
 		f.Add(fileOf(f, fitted(f, source(f, matrix.Rows{Dense: x}, nil, 0, names), cfg)))
 	}
@@ -293,7 +293,7 @@ func FuzzRead(f *testing.F) {
 func TestModelFilesHoldNoFrequencies(t *testing.T) {
 	src := dataset.Generate(dataset.Synthetic{Rows: 300, Dim: 100, Seed: 1})
 	size := func(cfg Config) int {
-		cfg.Features, cfg.Lambda, cfg.Learner = 512, 1, "ridge"
+		cfg.Map.Features, cfg.Lambda, cfg.Learner = 512, 1, "ridge"
 		m, _, err := Fit(context.Background(), src, cfg, Options{})
 		if err != nil {
 			t.Fatalf("%+v: %v", cfg, err)
@@ -307,14 +307,14 @@ func TestModelFilesHoldNoFrequencies(t *testing.T) {
 	// The weights, the golden rows and the scaling's 2·8·100 bytes, and the description.
 	const most = 4*512 + 4*4*100 + 2*8*100 + 8<<10
 	for _, cfg := range []Config{
-		{Map: "rff"}, {Map: "sorf"}, {Map: "fastfood"}, {Map: "qmc"},
-		{Kernel: "poly", Map: "tensorsketch"}, {Kernel: "poly", Map: "pk-rp"}, {Kernel: "linear", Map: "rp"},
+		{Map: Map{Name: "rff"}}, {Map: Map{Name: "sorf"}}, {Map: Map{Name: "fastfood"}}, {Map: Map{Name: "qmc"}},
+		{Kernel: Kernel{Name: "poly"}, Map: Map{Name: "tensorsketch"}}, {Kernel: Kernel{Name: "poly"}, Map: Map{Name: "pk-rp"}}, {Kernel: Kernel{Name: "linear"}, Map: Map{Name: "rp"}},
 	} {
 		if n := size(cfg); n > most {
-			t.Errorf("a model of %s takes %d bytes, %d are enough", cfg.Map, n, most)
+			t.Errorf("a model of %s takes %d bytes, %d are enough", cfg.Map.Name, n, most)
 		}
 	}
-	if n := size(Config{Map: "kg-rp", Options: feature.Options{Pool: 50}}); n < most+4*50*100 || n > most+4*50*100+2*4*50*512 {
+	if n := size(Config{Map: Map{Name: "kg-rp", Options: feature.Options{Pool: 50}}}); n < most+4*50*100 || n > most+4*50*100+2*4*50*512 {
 		t.Errorf("a model of kg-rp takes %d bytes", n)
 	}
 }

@@ -130,24 +130,23 @@ func TestModelBytesDependOnDataConfigAndSeedAlone(t *testing.T) {
 		src dataset.Source
 		cfg Config
 	}{
-		"ridge of classes":    {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "ridge", Features: 64}},
-		"svm":                 {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "svm", Features: 64}},
-		"ridge of components": {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "ridge", Features: 64, Components: 10}},
-		"svm of components": {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "svm", Features: 64,
-			VarianceShare: 0.9, Whiten: true, C: 1}},
-		"lasso":                     {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Learner: "lasso", Features: 32}},
-		"svm on inputs":             {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "svm", Kernel: "linear", C: 1}},
-		"regression on sparse rows": {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Features: 32}},
-		"linear on sparse rows":     {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Kernel: "linear", Scale: "standard"}},
+		"ridge of classes":    {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "ridge", Map: Map{Features: 64}}},
+		"svm":                 {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "svm", Map: Map{Features: 64}}},
+		"ridge of components": {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "ridge", Map: Map{Features: 64}, Reduce: Reduction{Components: 10}}},
+		"svm of components": {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "svm", Map: Map{Features: 64},
+			Reduce: Reduction{Share: 0.9, Whiten: true}, C: 1}},
+		"lasso":                     {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Learner: "lasso", Map: Map{Features: 32}}},
+		"svm on inputs":             {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "svm", Kernel: Kernel{Name: "linear"}, C: 1}},
+		"regression on sparse rows": {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Map: Map{Features: 32}}},
+		"linear on sparse rows":     {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Kernel: Kernel{Name: "linear"}, Scale: "standard"}},
 		"several outputs, laplacian": {source(t, matrix.Rows{CSR: w}, append(slices.Clone(y), y...), 2, nil),
-			Config{Features: 32, Kernel: "laplacian", Options: feature.Options{Form: "phase"}}},
+			Config{Map: Map{Features: 32, Options: feature.Options{Form: "phase"}}, Kernel: Kernel{Name: "laplacian"}}},
 		"quantile, diagonal metric": {source(t, matrix.Rows{Dense: x}, nil, 0, names),
-			Config{Scale: "quantile", Kernel: "matern", Metric: "diagonal", MetricLandmarks: 40,
-				MetricRounds: 1, Map: "nystrom", Features: 40, Learner: "ridge"}},
+			Config{Scale: "quantile", Kernel: Kernel{Name: "matern"}, Metric: Metric{Form: "diagonal", Landmarks: 40, Rounds: 1}, Map: Map{Name: "nystrom", Features: 40}, Learner: "ridge"}},
 		"robust, full metric": {source(t, matrix.Rows{Dense: x}, nil, 0, names),
-			Config{Scale: "robust", Metric: "full", MetricRows: 200, MetricLandmarks: 40, MetricRounds: 1, Features: 40, Learner: "svm", C: 1}},
+			Config{Scale: "robust", Metric: Metric{Form: "full", Rows: 200, Landmarks: 40, Rounds: 1}, Map: Map{Features: 40}, Learner: "svm", C: 1}},
 		"sparse rows, metric": {source(t, matrix.Rows{CSR: w}, y, 1, nil),
-			Config{Scale: "quantile", Kernel: "laplacian", Metric: "diagonal", MetricRows: 200, MetricLandmarks: 40, MetricRounds: 1, Features: 40}},
+			Config{Scale: "quantile", Kernel: Kernel{Name: "laplacian"}, Metric: Metric{Form: "diagonal", Rows: 200, Landmarks: 40, Rounds: 1}, Map: Map{Features: 40}}},
 	} {
 		var first []byte
 		for _, procs := range []int{1, 2, 3} {
@@ -170,7 +169,7 @@ func TestModelBytesDependOnDataConfigAndSeedAlone(t *testing.T) {
 
 func TestLoadedModelPredictsTheSameBits(t *testing.T) {
 	x, names := rings(3, 500, 4)
-	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Features: 128})
+	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Map: Map{Features: 128}})
 	loaded, err := read(fileOf(t, m))
 	if err != nil {
 		t.Fatal(err)
@@ -198,7 +197,7 @@ func TestSparseAndDenseRowsScoreAlike(t *testing.T) {
 	for i := range y {
 		y[i] = float64(i%11) + 0.25
 	}
-	m := fitted(t, source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Features: 64})
+	m := fitted(t, source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Map: Map{Features: 64}})
 	var dense matrix.Dense
 	w.Densify(&dense)
 	a, b := matrix.NewDense(200, 1), matrix.NewDense(200, 1)
@@ -214,7 +213,7 @@ func TestSparseAndDenseRowsScoreAlike(t *testing.T) {
 
 func TestScoresAllocateNothingARow(t *testing.T) {
 	x, names := rings(5, 300, 2)
-	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Features: 64})
+	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Map: Map{Features: 64}})
 	count := func(rows int) float64 {
 		part := matrix.Rows{Dense: x.Slice(0, rows)}
 		dst := matrix.NewDense(rows, 1)
@@ -231,7 +230,7 @@ func TestScoresAllocateNothingARow(t *testing.T) {
 
 func TestScoresFromManyGoroutines(t *testing.T) {
 	x, names := rings(6, 300, 3)
-	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Features: 64})
+	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Map: Map{Features: 64}})
 	want := matrix.NewDense(300, 3)
 	if err := m.Scores(want, matrix.Rows{Dense: x}); err != nil {
 		t.Fatal(err)
@@ -295,10 +294,10 @@ func TestRBFLearnsWhatLinearCannot(t *testing.T) {
 	}
 	for _, learner := range []string{"ridge", "svm"} {
 		// Neighbouring rings are 5 deviations apart: the best rule errs on 1 % or less.
-		if e := wrong(Config{Learner: learner, Features: 256}); e > 0.03 {
+		if e := wrong(Config{Learner: learner, Map: Map{Features: 256}}); e > 0.03 {
 			t.Errorf("%s on rbf features errs on %.1f %%", learner, 100*e)
 		}
-		if e := wrong(Config{Learner: learner, Kernel: "linear"}); e < 0.4 {
+		if e := wrong(Config{Learner: learner, Kernel: Kernel{Name: "linear"}}); e < 0.4 {
 			t.Errorf("%s on the inputs errs on %.1f %% only; the test is too easy", learner, 100*e)
 		}
 	}
@@ -356,7 +355,7 @@ func TestWeightsAreRepetitions(t *testing.T) {
 			yy = append(yy, y[i])
 		}
 	}
-	cfg := Config{Features: 32, Lambda: 0.1, Gamma: "0.5", Scale: "none", Task: "regress"}
+	cfg := Config{Map: Map{Features: 32}, Lambda: 0.1, Kernel: Kernel{Gamma: "0.5"}, Scale: "none", Task: "regress"}
 	weighted := fitted(t, &weightedSource{source(t, matrix.Rows{Dense: x}, y, 1, nil)}, cfg)
 	plain := fitted(t, source(t, matrix.Rows{Dense: repeated}, yy, 1, nil), cfg)
 	for i, v := range plain.Predictor().(model.Linear).W.Data {
@@ -419,17 +418,17 @@ func TestFitErrors(t *testing.T) {
 		{"text to regress", "no number", source(t, dense, nil, 0, names), Config{Task: "regress"}, 0},
 		{"svm of numbers", "ridge", source(t, dense, numbers, 1, nil), Config{Learner: "svm"}, 0},
 		{"equal rows", "equal", source(t, matrix.Rows{Dense: equal}, nil, 0, names), Config{}, 0},
-		{"odd features", "use 34", source(t, dense, nil, 0, names), Config{Features: 33}, 0},
-		{"too little memory for ridge", "fewer features", source(t, dense, nil, 0, names), Config{Learner: "ridge", Features: 512}, 1 << 20},
+		{"odd features", "use 34", source(t, dense, nil, 0, names), Config{Map: Map{Features: 33}}, 0},
+		{"too little memory for ridge", "fewer features", source(t, dense, nil, 0, names), Config{Learner: "ridge", Map: Map{Features: 512}}, 1 << 20},
 		{"too little memory for ridge and terms", "use fewer terms or", source(t, positive, nil, 0, names),
-			Config{Learner: "ridge", Kernel: "chi2", Map: "chebyshev", Scale: "none", Options: feature.Options{Terms: 300, Stretch: 1}}, 1 << 20},
+			Config{Learner: "ridge", Kernel: Kernel{Name: "chi2"}, Map: Map{Name: "chebyshev", Options: feature.Options{Terms: 300, Stretch: 1}}, Scale: "none"}, 1 << 20},
 		{"too little memory for ridge and a map of a given size", "use another map, which", source(t, positive, nil, 0, names),
-			Config{Learner: "ridge", Kernel: "poly", Map: "explicit-poly", Degree: 40, Coef0: 1}, 1 << 20},
+			Config{Learner: "ridge", Kernel: Kernel{Name: "poly", Degree: 40, Coef0: 1}, Map: Map{Name: "explicit-poly"}}, 1 << 20},
 		{"too little memory for ridge and steps", "use fewer features in the steps", source(t, dense, nil, 0, names),
-			Config{Learner: "ridge", Map: "sum", Steps: []feature.Config{{Map: "rff", Features: 512}}}, 1 << 20},
-		{"too little memory for svm", "learner=ridge", source(t, dense, nil, 0, names), Config{Learner: "svm", Features: 2048}, 1 << 20},
+			Config{Learner: "ridge", Map: Map{Name: "sum", Steps: []feature.Config{{Map: "rff", Features: 512}}}}, 1 << 20},
+		{"too little memory for svm", "learner=ridge", source(t, dense, nil, 0, names), Config{Learner: "svm", Map: Map{Features: 2048}}, 1 << 20},
 		{"ridge on very wide rows", "learner=svm", source(t, matrix.Rows{CSR: manyDims}, nil, 0, names),
-			Config{Kernel: "linear", Learner: "ridge"}, 1 << 30},
+			Config{Kernel: Kernel{Name: "linear"}, Learner: "ridge"}, 1 << 30},
 	} {
 		m, _, err := Fit(context.Background(), c.src, c.cfg, Options{Memory: c.memory})
 		if m != nil || err == nil || !strings.Contains(err.Error(), c.want) {
@@ -443,7 +442,7 @@ func TestFitOfVeryFewRows(t *testing.T) {
 		x, names := rings(11, n, 2)
 		names[0], names[1] = "a", "b"
 		for _, learner := range []string{"ridge", "svm"} {
-			m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: learner, Features: 16})
+			m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: learner, Map: Map{Features: 16}})
 			if _, err := m.Predict(x.Row(0)); err != nil {
 				t.Errorf("%d rows, %s: %v", n, learner, err)
 			}
@@ -454,7 +453,7 @@ func TestFitOfVeryFewRows(t *testing.T) {
 func TestFitStopsWhenToldTo(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	src := dataset.Generate(dataset.Synthetic{Rows: 1_000_000, Dim: 5, Seed: 1})
-	_, _, err := Fit(ctx, src, Config{Features: 16}, Options{Progress: func(stage string, rows int, _ float64) {
+	_, _, err := Fit(ctx, src, Config{Map: Map{Features: 16}}, Options{Progress: func(stage string, rows int, _ float64) {
 		if stage == "train" && rows > 10_000 {
 			cancel()
 		}
@@ -469,11 +468,11 @@ func TestConfigCheck(t *testing.T) {
 		t.Errorf("the zero Config: %v", err)
 	}
 	for _, c := range []Config{
-		{Task: "guess"}, {Scale: "big"}, {Kernel: "magic"}, {Learner: "oracle"}, {Loss: "cubic"},
-		{Gamma: "x"}, {Gamma: "-1"}, {Gamma: "0"}, {Gamma: "NaN"}, {Gamma: "Inf"}, {Sigma: -1}, {Sigma: math.NaN()},
-		{Gamma: "2", Sigma: 1}, {Features: -2}, {Lambda: -1}, {Lambda: math.Inf(1)}, {C: -1}, {C: math.NaN()},
-		{Kernel: "linear", Features: 10}, {Kernel: "linear", Map: "orf"}, {Map: "magic"}, {Options: feature.Options{Form: "round"}},
-		{Kernel: "laplacian", Map: "orf"}, {Features: 33},
+		{Task: "guess"}, {Scale: "big"}, {Kernel: Kernel{Name: "magic"}}, {Learner: "oracle"}, {Loss: "cubic"},
+		{Kernel: Kernel{Gamma: "x"}}, {Kernel: Kernel{Gamma: "-1"}}, {Kernel: Kernel{Gamma: "0"}}, {Kernel: Kernel{Gamma: "NaN"}}, {Kernel: Kernel{Gamma: "Inf"}}, {Kernel: Kernel{Sigma: -1}}, {Kernel: Kernel{Sigma: math.NaN()}},
+		{Kernel: Kernel{Gamma: "2", Sigma: 1}}, {Map: Map{Features: -2}}, {Lambda: -1}, {Lambda: math.Inf(1)}, {C: -1}, {C: math.NaN()},
+		{Kernel: Kernel{Name: "linear"}, Map: Map{Features: 10}}, {Kernel: Kernel{Name: "linear"}, Map: Map{Name: "orf"}}, {Map: Map{Name: "magic"}}, {Map: Map{Options: feature.Options{Form: "round"}}},
+		{Kernel: Kernel{Name: "laplacian"}, Map: Map{Name: "orf"}}, {Map: Map{Features: 33}},
 	} {
 		if err := c.Check(); err == nil {
 			t.Errorf("%+v was accepted", c)
@@ -487,7 +486,7 @@ func TestReportSaysWhereGammaComesFrom(t *testing.T) {
 		"rbf": "from the median distance of random pairs of rows", "poly": "from the median length of rows",
 		"exp": "from the median length of rows", "arccos": "",
 	} {
-		m, _, err := Fit(context.Background(), src, Config{Kernel: kernel, Features: 32, Lambda: 1}, Options{})
+		m, _, err := Fit(context.Background(), src, Config{Kernel: Kernel{Name: kernel}, Map: Map{Features: 32}, Lambda: 1}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -204,7 +204,7 @@ func TestLoadedModelOfFullSparseRows(t *testing.T) {
 	}
 	rows := matrix.Rows{CSR: sparse(all.X.Dense)}
 	for _, cfg := range []Config{
-		{Scale: "maxabs", Features: 64}, {Scale: "none", Features: 64}, {Scale: "l2", Kernel: "linear"}, {Scale: "standard", Kernel: "linear"},
+		{Scale: "maxabs", Map: Map{Features: 64}}, {Scale: "none", Map: Map{Features: 64}}, {Scale: "l2", Kernel: Kernel{Name: "linear"}}, {Scale: "standard", Kernel: Kernel{Name: "linear"}},
 	} {
 		m := fitted(t, source(t, rows, all.Y, 1, nil), cfg)
 		loaded, err := read(fileOf(t, m))
@@ -237,7 +237,7 @@ func TestMemoryIsCheckedBeforeTheMapIsDrawn(t *testing.T) {
 		{0, "takes 20 GiB, of 16 GiB at most; use fewer features"},
 	} {
 		// The map alone would take 20 GiB.
-		_, _, err := Fit(context.Background(), src, Config{Features: 1 << 30, Map: "rff"}, Options{Memory: c.memory})
+		_, _, err := Fit(context.Background(), src, Config{Map: Map{Features: 1 << 30, Name: "rff"}}, Options{Memory: c.memory})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
@@ -247,7 +247,7 @@ func TestMemoryIsCheckedBeforeTheMapIsDrawn(t *testing.T) {
 // A map that can do without what it would keep leaves room for the learner, and is the same.
 func TestMapLeavesMemoryForTheLearner(t *testing.T) {
 	src := dataset.Generate(dataset.Synthetic{Rows: 100, Dim: 200, Seed: 1})
-	cfg := Config{Map: "explicit-rp", Kernel: "poly", Degree: 2, Features: 128, Learner: "ridge", Lambda: 1}
+	cfg := Config{Map: Map{Name: "explicit-rp", Features: 128}, Kernel: Kernel{Name: "poly", Degree: 2}, Learner: "ridge", Lambda: 1}
 	plan, err := NewPlan(context.Background(), src, 100, cfg, Options{})
 	if err != nil || plan.Bytes-plan.MapBytes > plan.MapBytes {
 		t.Fatalf("%v, %+v", err, plan)

@@ -12,14 +12,14 @@ func TestKernelName(t *testing.T) {
 		config Config
 		want   string
 	}{
-		{Config{}, "rbf"}, {Config{Kernel: "Chi2"}, "chi2"}, {Config{Bag: &pipeline.BagConfig{}}, "linear"},
-		{Config{Bag: &pipeline.BagConfig{}, Map: "rff"}, "rbf"}, {Config{Kernel: "magic"}, "magic"},
+		{Config{}, "rbf"}, {Config{Kernel: Kernel{Name: "Chi2"}}, "chi2"}, {Config{Bag: &pipeline.BagConfig{}}, "linear"},
+		{Config{Bag: &pipeline.BagConfig{}, Map: Map{Name: "rff"}}, "rbf"}, {Config{Kernel: Kernel{Name: "magic"}}, "magic"},
 	} {
 		if got := c.config.KernelName(); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.config, got, c.want)
 		}
-		if full, err := c.config.withDefaults(); err == nil && full.Kernel != c.want {
-			t.Errorf("%+v: it is trained with %s, want %s", c.config, full.Kernel, c.want)
+		if full, err := c.config.withDefaults(); err == nil && full.Kernel.Name != c.want {
+			t.Errorf("%+v: it is trained with %s, want %s", c.config, full.Kernel.Name, c.want)
 		}
 	}
 }

@@ -23,7 +23,7 @@ var kernelRidgeLearner = Learner{
 	memory:  (*fit).kernelRidgeMemory,
 	train:   (*fit).kernelRidge,
 	tried: tried{variants: func(c Config, d Data) []Config {
-		if d.Rows > 3000 || d.Task != "regress" || c.Kernel != kernel.RBF.Name() {
+		if d.Rows > 3000 || d.Task != "regress" || c.Kernel.Name != kernel.RBF.Name() {
 			return nil
 		}
 		return []Config{c}

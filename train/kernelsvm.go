@@ -24,7 +24,7 @@ var kernelSVMLearner = Learner{
 	train:   (*fit).kernelSVM,
 	sharing: sharing{setting: "c"},
 	tried: tried{variants: func(c Config, d Data) (all []Config) {
-		local := c.Kernel == kernel.RBF.Name() || c.Kernel == kernel.Laplacian.Name()
+		local := c.Kernel.Name == kernel.RBF.Name() || c.Kernel.Name == kernel.Laplacian.Name()
 		if d.Rows > 10_000 || d.Task != "classify" || d.Classes > manyClasses || !local {
 			return nil
 		}

@@ -27,7 +27,7 @@ func TestKernelSVMPredictsAsItsMachines(t *testing.T) {
 	}{{2, ""}, {2, "ovr"}, {4, "ovo"}, {4, "ovr"}} {
 		x, names := rings(21, 400, c.classes)
 		rows := matrix.Rows{Dense: x}
-		m := fitted(t, source(t, rows, nil, 0, names), Config{Learner: "kernel-svm", Gamma: "2", C: 3, Scale: "none", Multiclass: c.multiclass})
+		m := fitted(t, source(t, rows, nil, 0, names), Config{Learner: "kernel-svm", Kernel: Kernel{Gamma: "2"}, C: 3, Scale: "none", Multiclass: c.multiclass})
 		class := make([]int, 400)
 		for i, name := range names {
 			class[i] = slices.Index(m.Classes(), name)
@@ -104,7 +104,7 @@ func TestKernelSVMTellsOutliers(t *testing.T) {
 		x.Row(40 * i)[0] += float32(9 * (i + 1))
 	}
 	m := fitted(t, source(t, matrix.Rows{Dense: x}, make([]float64, 400), 1, nil),
-		Config{Learner: "kernel-svm", Task: "outliers", Outliers: 0.05, Scale: "none", Gamma: "0.5"})
+		Config{Learner: "kernel-svm", Task: "outliers", Outliers: 0.05, Scale: "none", Kernel: Kernel{Gamma: "0.5"}})
 	scores := matrix.NewDense(400, 1)
 	if err := m.Scores(scores, matrix.Rows{Dense: x}); err != nil {
 		t.Fatal(err)
@@ -165,8 +165,8 @@ func TestKernelSVMOfSeveralNumbersIsThatOfEach(t *testing.T) {
 		copy(y[i*outputs:], []float64{a * b, 10 + a - b, math.Sin(2 * a)})
 	}
 	for _, cfg := range []Config{
-		{Learner: "kernel-svm", Gamma: "1", C: 10, Epsilon: 0.05},
-		{Learner: "kernel-svm", Gamma: "1", C: 10, SVMNu: 0.3},
+		{Learner: "kernel-svm", Kernel: Kernel{Gamma: "1"}, C: 10, Epsilon: 0.05},
+		{Learner: "kernel-svm", Kernel: Kernel{Gamma: "1"}, C: 10, SVMNu: 0.3},
 	} {
 		m := fitted(t, source(t, rows, y, outputs, nil), cfg)
 		loaded, err := read(fileOf(t, m))
@@ -211,8 +211,8 @@ func TestKernelSVMErrors(t *testing.T) {
 		want string
 	}{
 		{Config{Learner: "kernel-svm", Multiclass: "crammer-singer"}, Options{}, `has no multiclass "crammer-singer"; it has ovo, ovr`},
-		{Config{Learner: "kernel-svm", Map: "rff"}, Options{}, "takes the kernel itself"},
-		{Config{Learner: "kernel-svm", Features: 100}, Options{}, "takes the kernel itself"},
+		{Config{Learner: "kernel-svm", Map: Map{Name: "rff"}}, Options{}, "takes the kernel itself"},
+		{Config{Learner: "kernel-svm", Map: Map{Features: 100}}, Options{}, "takes the kernel itself"},
 		{Config{Learner: "kernel-svm", Lambda: 1}, Options{}, "has no option lambda"},
 		{Config{Learner: "ridge", Multiclass: "ovr"}, Options{}, "has no option multiclass; it belongs to"},
 		{Config{Learner: "kernel-svm", Outliers: 0.1}, Options{}, "give the task outliers as well"},
@@ -278,7 +278,7 @@ func TestKernelSVMAgreesWithLIBSVM(t *testing.T) {
 	}
 	x, test := rows(r.X), rows(r.Test)
 	for _, want := range r.Cases {
-		cfg := Config{Learner: "kernel-svm", Gamma: "0.4", Scale: "none", Tolerance: 1e-5}
+		cfg := Config{Learner: "kernel-svm", Kernel: Kernel{Gamma: "0.4"}, Scale: "none", Tolerance: 1e-5}
 		words := strings.Fields(want.Options)
 		for i := 0; i < len(words); i += 2 {
 			switch words[i] {

@@ -51,7 +51,7 @@ var ldaLearner = Learner{
 var statisticsLearners = []string{ridgeLearner.name, ldaLearner.name}
 
 // discriminates says that linear discriminants are asked for in place of principal components.
-func (c *Config) discriminates() bool { return c.Reduce == "lda" }
+func (c *Config) discriminates() bool { return c.Reduce.Method == "lda" }
 
 // checkDiscriminants checks shrinkage and priors.
 func (c *Config) checkDiscriminants() error {

@@ -30,12 +30,12 @@ func TestModelsDoNotDependOnWhereFeaturesAre(t *testing.T) {
 		csr     bool
 		memory  int64
 	}{
-		{"svm", Config{Learner: "svm", Features: 256}, nil, 1, names, false, 1_200_000},
-		{"svm of sparse rows", Config{Learner: "svm", Kernel: "linear", Scale: "none", C: 1}, nil, 1, names, true, 55_000},
-		{"crammer-singer", Config{Learner: "svm", Multiclass: "crammer-singer", C: 0.3, Features: 256}, nil, 1, names, true, 300_000},
-		{"svm of labels", Config{Learner: "svm", Task: "multilabel", C: 1, Features: 256}, sets, 3, nil, false, 300_000},
-		{"svr", Config{Learner: "svr", Task: "regress", C: 1, Epsilon: 0.1, Features: 256}, numbers, 1, nil, false, 300_000},
-		{"one-class", Config{Learner: "one-class", Features: 256}, nil, 0, nil, true, 300_000},
+		{"svm", Config{Learner: "svm", Map: Map{Features: 256}}, nil, 1, names, false, 1_200_000},
+		{"svm of sparse rows", Config{Learner: "svm", Kernel: Kernel{Name: "linear"}, Scale: "none", C: 1}, nil, 1, names, true, 55_000},
+		{"crammer-singer", Config{Learner: "svm", Multiclass: "crammer-singer", C: 0.3, Map: Map{Features: 256}}, nil, 1, names, true, 300_000},
+		{"svm of labels", Config{Learner: "svm", Task: "multilabel", C: 1, Map: Map{Features: 256}}, sets, 3, nil, false, 300_000},
+		{"svr", Config{Learner: "svr", Task: "regress", C: 1, Epsilon: 0.1, Map: Map{Features: 256}}, numbers, 1, nil, false, 300_000},
+		{"one-class", Config{Learner: "one-class", Map: Map{Features: 256}}, nil, 0, nil, true, 300_000},
 	} {
 		rows := matrix.Rows{Dense: x}
 		if c.csr {
@@ -51,7 +51,7 @@ func TestModelsDoNotDependOnWhereFeaturesAre(t *testing.T) {
 		} {
 			t.Setenv("TMPDIR", filepath.Join(t.TempDir(), place.directory))
 			m, report, err := Fit(context.Background(), source(t, rows, c.y, c.outputs, c.names), c.cfg, Options{Memory: place.memory})
-			if c.cfg.Kernel == "linear" && place.want == recomputed {
+			if c.cfg.Kernel.Name == "linear" && place.want == recomputed {
 				// The rows are the features, and have no room either.
 				if err == nil || !strings.Contains(err.Error(), "TMPDIR") {
 					t.Errorf("%s: %v", c.name, err)
@@ -85,7 +85,7 @@ func TestSVRPredictsACurve(t *testing.T) {
 	x, y := curves(3, n)
 	for _, loss := range []string{"", "epsilon"} {
 		m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, y, 2, nil), Config{Learner: "svr", Loss: loss,
-			C: 1, Epsilon: 0.05, Features: 200}, Options{})
+			C: 1, Epsilon: 0.05, Map: Map{Features: 200}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +130,7 @@ func TestSVRInThePrimalIsThatOfTheDual(t *testing.T) {
 	for _, c := range []float64{1, 0} {
 		var objective [2]float64
 		for i, solver := range []string{"dual", "primal"} {
-			cfg := Config{Learner: "svr", Solver: solver, C: c, Epsilon: 0.05, Features: 100, Tolerance: 1e-4, MaxIter: 5000}
+			cfg := Config{Learner: "svr", Solver: solver, C: c, Epsilon: 0.05, Map: Map{Features: 100}, Tolerance: 1e-4, MaxIter: 5000}
 			if solver == "primal" {
 				cfg.Tolerance = 1e-6 // of a gradient, which tells less of the objective
 			}
@@ -183,7 +183,7 @@ func TestOneClassTellsOutliers(t *testing.T) {
 		if labels != nil {
 			outputs = 1
 		}
-		cfg := Config{Task: "outliers", Outliers: 0.05, Tolerance: 1e-3, Features: 256}
+		cfg := Config{Task: "outliers", Outliers: 0.05, Tolerance: 1e-3, Map: Map{Features: 256}}
 		m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, outputs, labels), cfg, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -223,7 +223,7 @@ func TestOneClassTellsOutliers(t *testing.T) {
 
 func TestCrammerSingerOfTwoClassesIsOneScore(t *testing.T) {
 	x, names, _, _ := drawn(9, 500, 4, 2)
-	cfg := Config{Learner: "svm", Kernel: "linear", Scale: "none", C: 0.5, Multiclass: "crammer-singer", Tolerance: 1e-3}
+	cfg := Config{Learner: "svm", Kernel: Kernel{Name: "linear"}, Scale: "none", C: 0.5, Multiclass: "crammer-singer", Tolerance: 1e-3}
 	both, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, 1, names), cfg, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -257,7 +257,7 @@ func TestDualLearnersRefuseOptions(t *testing.T) {
 		"share of":         {Learner: "one-class", Outliers: 1.2},
 		"no option outl":   {Learner: "svm", Outliers: 0.2},
 		"does not detect":  {Learner: "svm", Task: "outliers"},
-		"no probabilities": {Learner: "one-class", Calibrate: "platt"},
+		"no probabilities": {Learner: "one-class", Calibrate: Calibration{Method: "platt"}},
 		"cannot classify":  {Learner: "svr", Task: "classify"},
 		"has no loss":      {Learner: "svr", Loss: "hinge"},
 		"not for epsilon":  {Learner: "svr", Loss: "epsilon", Solver: "primal"},
@@ -286,7 +286,7 @@ func TestNewtonStepsNeedRoom(t *testing.T) {
 		}
 	}
 	src := source(t, matrix.Rows{Dense: x}, y, 1, nil)
-	cfg := Config{Kernel: "linear", Scale: "none", Learner: "svr", Loss: "epsilon", C: 1e5}
+	cfg := Config{Kernel: Kernel{Name: "linear"}, Scale: "none", Learner: "svr", Loss: "epsilon", C: 1e5}
 	var files [][]byte
 	for _, memory := range []int64{0, 1 << 30, 100_000} {
 		m, report, err := Fit(context.Background(), src, cfg, Options{Memory: memory})
@@ -327,7 +327,7 @@ func TestLabelsTakeNewtonStepsInTurn(t *testing.T) {
 	for _, threads := range []int{1, 4} {
 		before := runtime.GOMAXPROCS(threads)
 		m, _, err := Fit(context.Background(), src,
-			Config{Task: "multilabel", Kernel: "linear", Scale: "none", Learner: "svm", Loss: "hinge", C: 1e5}, Options{})
+			Config{Task: "multilabel", Kernel: Kernel{Name: "linear"}, Scale: "none", Learner: "svm", Loss: "hinge", C: 1e5}, Options{})
 		runtime.GOMAXPROCS(before)
 		if err != nil {
 			t.Fatal(err)

@@ -154,7 +154,7 @@ func (l *Learner) SizeOn(c *Config, rows int) int {
 	if l.Exact() && l.keeps == nil {
 		return rows
 	}
-	return cmp.Or(c.Components, c.Features)
+	return cmp.Or(c.Reduce.Components, c.Map.Features)
 }
 
 // Size is the number of values per row that a model's learner sees: features, or their principal components; for
@@ -281,19 +281,19 @@ func (c *Config) checkLearner() error {
 // checkExact rejects options of maps for a learner of the kernel itself.
 func (c *Config) checkExact(l *Learner) error {
 	switch {
-	case c.Features != 0 && !slices.Contains(l.options, "features"):
+	case c.Map.Features != 0 && !slices.Contains(l.options, "features"):
 		return fmt.Errorf("the learner %s takes the kernel itself, not features of it; leave out features, or use falkon, "+
 			"where it is the number of landmarks", l.name)
-	case c.Landmarks != "" && !slices.Contains(l.options, "landmarks"):
+	case c.Map.Landmarks != "" && !slices.Contains(l.options, "landmarks"):
 		return fmt.Errorf("the learner %s has no landmarks; falkon has", l.name)
-	case (c.Landmarks == "given") != (c.Given != nil):
+	case (c.Map.Landmarks == "given") != (c.Map.Given != nil):
 		return fmt.Errorf("the landmarks of %s are to be given, but there are none", l.name)
-	case c.Given != nil && c.Features > 0 && c.Given.Rows > c.Features:
-		return fmt.Errorf("%d landmarks are given, but features is %d; give the same number, or leave out features", c.Given.Rows, c.Features)
-	case c.Landmarks != "" && !slices.Contains(feature.LandmarkChoices(), c.Landmarks):
-		return fmt.Errorf("landmarks %q is not known; known are %s", c.Landmarks, strings.Join(feature.LandmarkChoices(), ", "))
+	case c.Map.Given != nil && c.Map.Features > 0 && c.Map.Given.Rows > c.Map.Features:
+		return fmt.Errorf("%d landmarks are given, but features is %d; give the same number, or leave out features", c.Map.Given.Rows, c.Map.Features)
+	case c.Map.Landmarks != "" && !slices.Contains(feature.LandmarkChoices(), c.Map.Landmarks):
+		return fmt.Errorf("landmarks %q is not known; known are %s", c.Map.Landmarks, strings.Join(feature.LandmarkChoices(), ", "))
 	case c.Lookup != 0 && !exact.LooksUp(c.pipeline().Kernel):
-		return fmt.Errorf("lookup is for the intersection kernel, whose machines can be looked up in tables; the kernel is %s", c.Kernel)
+		return fmt.Errorf("lookup is for the intersection kernel, whose machines can be looked up in tables; the kernel is %s", c.Kernel.Name)
 	case c.Lookup < 0 || c.Lookup > 1<<20:
 		return fmt.Errorf("lookup %d is not a number of bins from 1 to %d", c.Lookup, 1<<20)
 	case c.LookupForm != "" && c.LookupForm != "linear" && c.LookupForm != "constant":

@@ -17,7 +17,7 @@ import (
 func TestSolversOfLinearClassifiersAgree(t *testing.T) {
 	src := threeClasses(t, 400, 6)
 	weights := func(cfg Config) []float32 {
-		cfg.Kernel, cfg.C, cfg.Tolerance = "linear", 0.5, 1e-4
+		cfg.Kernel.Name, cfg.C, cfg.Tolerance = "linear", 0.5, 1e-4
 		m := fitted(t, src, cfg)
 		if l, ok := m.Predictor().(model.Logistic); ok {
 			return l.W.Data
@@ -37,7 +37,7 @@ func TestSolversOfLinearClassifiersAgree(t *testing.T) {
 	}
 	// Both losses leave weights at 0 under an L1 penalty.
 	for _, learner := range []string{"svm", "logistic"} {
-		m := fitted(t, src, Config{Kernel: "linear", Learner: learner, Penalty: "l1", C: 0.01})
+		m := fitted(t, src, Config{Kernel: Kernel{Name: "linear"}, Learner: learner, Penalty: "l1", C: 0.01})
 		if r := model.ReportOf[*learn.L1Report](&m.Info().Training); r == nil || r.NonZero == r.Weights || r.NonZero == 0 {
 			t.Errorf("%s with an L1 penalty: %+v", learner, r)
 		}
@@ -45,7 +45,7 @@ func TestSolversOfLinearClassifiersAgree(t *testing.T) {
 			t.Errorf("%s has probabilities: %v", learner, m.HasProbabilities())
 		}
 	}
-	if m := fitted(t, src, Config{Kernel: "linear", Learner: "logistic", Solver: "dual", C: 1}); !m.HasProbabilities() {
+	if m := fitted(t, src, Config{Kernel: Kernel{Name: "linear"}, Learner: "logistic", Solver: "dual", C: 1}); !m.HasProbabilities() {
 		t.Error("logistic by its dual has no probabilities")
 	}
 }
@@ -102,8 +102,8 @@ func TestOptionsThatTheTaskForbids(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{labels, Config{Task: "multilabel", Learner: "svm", Kernel: "linear", Solver: "primal"}, "labels of any number"},
-		{labels, Config{Task: "multilabel", Kernel: "linear", Multiclass: "crammer-singer"}, "several labels a row"},
+		{labels, Config{Task: "multilabel", Learner: "svm", Kernel: Kernel{Name: "linear"}, Solver: "primal"}, "labels of any number"},
+		{labels, Config{Task: "multilabel", Kernel: Kernel{Name: "linear"}, Multiclass: "crammer-singer"}, "several labels a row"},
 		{numbers, Config{Learner: "kernel-svm", Multiclass: "ovr"}, "multiclass is for classes"},
 	} {
 		if _, _, err := Fit(t.Context(), c.src, c.cfg, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -114,8 +114,8 @@ func TestOptionsThatTheTaskForbids(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{Config{Learner: "kernel-svm", Options: feature.Options{Rank: 10}}, "leave out the options of maps"},
-		{Config{Kernel: "linear", Options: feature.Options{Terms: 3}}, "leave out the options of maps"},
+		{Config{Learner: "kernel-svm", Map: Map{Options: feature.Options{Rank: 10}}}, "leave out the options of maps"},
+		{Config{Kernel: Kernel{Name: "linear"}, Map: Map{Options: feature.Options{Terms: 3}}}, "leave out the options of maps"},
 		{Config{Learner: "kernel-svm", Task: "outliers", C: 3}, "leave out c, epsilon and multiclass"},
 		{Config{Learner: "kernel-svm", Task: "classify", Epsilon: 0.5}, "epsilon is for numbers"},
 	} {
@@ -129,11 +129,11 @@ func TestOptionsThatTheTaskForbids(t *testing.T) {
 func TestCalibrationOfEveryKindOfLearner(t *testing.T) {
 	src := threeClasses(t, 300, 6)
 	for _, cfg := range []Config{
-		{Kernel: "linear", Learner: "svm"},
-		{Kernel: "linear", Learner: "svm", Solver: "primal"},
-		{Kernel: "linear", Learner: "svm", Penalty: "l1"},
+		{Kernel: Kernel{Name: "linear"}, Learner: "svm"},
+		{Kernel: Kernel{Name: "linear"}, Learner: "svm", Solver: "primal"},
+		{Kernel: Kernel{Name: "linear"}, Learner: "svm", Penalty: "l1"},
 		{Learner: "kernel-ridge"},
-		{Learner: "falkon", Features: 40},
+		{Learner: "falkon", Map: Map{Features: 40}},
 	} {
 		f := beforeFold(t, src, cfg)
 		inner, err := f.without(src, f.report.Summary, 300)
@@ -146,7 +146,7 @@ func TestCalibrationOfEveryKindOfLearner(t *testing.T) {
 		if !strings.Contains(a, "best of") || strings.Contains(b, "best of") {
 			t.Errorf("%+v: chosen as\n%s\nand without a fold as\n%s", cfg, a, b)
 		}
-		cfg.Calibrate = "platt"
+		cfg.Calibrate.Method = "platt"
 		if m := fitted(t, src, cfg); !m.HasProbabilities() {
 			t.Errorf("%+v: no probabilities", cfg)
 		}

@@ -21,9 +21,9 @@ func TestLogisticLearnsRings(t *testing.T) {
 	x, names := rings(31, 1500, 3)
 	test, truth := rings(32, 600, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
-	for _, cfg := range []Config{{}, {Multiclass: "ovr"}, {Penalty: "l1"}, {C: 30}, {Penalty: "l1", C: 30}, {Components: 40},
+	for _, cfg := range []Config{{}, {Multiclass: "ovr"}, {Penalty: "l1"}, {C: 30}, {Penalty: "l1", C: 30}, {Reduce: Reduction{Components: 40}},
 		{Solver: "dual"}, {Solver: "dual", C: 30}} {
-		cfg.Learner, cfg.Features = "logistic", 128
+		cfg.Learner, cfg.Map.Features = "logistic", 128
 		m := fitted(t, src, cfg)
 		scores := matrix.NewDense(600, 3)
 		if err := m.Scores(scores, matrix.Rows{Dense: test}); err != nil {
@@ -84,7 +84,7 @@ func TestL1PenaltyFindsTheFewColumnsThatCount(t *testing.T) {
 		}
 		names[i] = map[bool]string{false: "no", true: "yes"}[sum > 0]
 	}
-	m := fitted(t, source(t, matrix.Rows{CSR: x}, nil, 0, names), Config{Learner: "logistic", Kernel: "linear", Penalty: "l1",
+	m := fitted(t, source(t, matrix.Rows{CSR: x}, nil, 0, names), Config{Learner: "logistic", Kernel: Kernel{Name: "linear"}, Penalty: "l1",
 		Scale: "none", C: 0.5})
 	w := m.Predictor().(model.Logistic).W
 	inside, outside := 0, 0
@@ -106,7 +106,7 @@ func TestL1PenaltyFindsTheFewColumnsThatCount(t *testing.T) {
 func TestLogisticModelsDependOnDataConfigAndSeedAlone(t *testing.T) {
 	x, names := rings(34, 400, 3)
 	for _, cfg := range []Config{{}, {Penalty: "l1"}} {
-		cfg.Learner, cfg.Features = "logistic", 64
+		cfg.Learner, cfg.Map.Features = "logistic", 64
 		before := runtime.GOMAXPROCS(1)
 		var want []byte
 		for _, threads := range []int{1, 3} {
@@ -140,7 +140,7 @@ func TestClassWeightsMoveLogisticScores(t *testing.T) {
 	x, names := rings(35, 400, 2)
 	src := func() dataset.Source { return source(t, matrix.Rows{Dense: x}, nil, 0, names) }
 	second := func(weights string) int {
-		m := fitted(t, src(), Config{Learner: "logistic", Kernel: "linear", C: 1, ClassWeight: weights})
+		m := fitted(t, src(), Config{Learner: "logistic", Kernel: Kernel{Name: "linear"}, C: 1, ClassWeight: weights})
 		scores := matrix.NewDense(400, 1)
 		if err := m.Scores(scores, matrix.Rows{Dense: x}); err != nil {
 			t.Fatal(err)
@@ -180,7 +180,7 @@ func TestLogisticErrors(t *testing.T) {
 	}
 	x, names := rings(36, 200, 2)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
-	_, _, err := Fit(context.Background(), src, Config{Learner: "logistic", Penalty: "l1", Features: 1024}, Options{Memory: 1 << 20})
+	_, _, err := Fit(context.Background(), src, Config{Learner: "logistic", Penalty: "l1", Map: Map{Features: 1024}}, Options{Memory: 1 << 20})
 	if err == nil || !strings.Contains(err.Error(), "8·n·D bytes") {
 		t.Errorf("too little memory: %v", err)
 	}
@@ -197,7 +197,7 @@ func TestDualAndPrimalLogisticScoreAlike(t *testing.T) {
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
 	scores := map[string]*matrix.Dense{}
 	for _, solver := range []string{"primal", "dual"} {
-		m := fitted(t, src, Config{Learner: "logistic", Solver: solver, Multiclass: "ovr", C: 3, Features: 64, Tolerance: 1e-4})
+		m := fitted(t, src, Config{Learner: "logistic", Solver: solver, Multiclass: "ovr", C: 3, Map: Map{Features: 64}, Tolerance: 1e-4})
 		scores[solver] = matrix.NewDense(500, 3)
 		if err := m.Scores(scores[solver], matrix.Rows{Dense: x}); err != nil {
 			t.Fatal(err)

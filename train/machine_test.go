@@ -25,8 +25,8 @@ var machineConfigs = []Config{
 	{Learner: "kernel-ridge", Product: "tree", Accuracy: 1e-6, Lambda: 0.1},
 	{Learner: "kernel-ridge", Product: "threshold", Lambda: 0.1},
 	{Learner: "kernel-ridge", Product: "gauss"},
-	{Learner: "falkon", Features: 60},
-	{Learner: "falkon", Features: 60, Options: options("kmeans"), Lambda: 0.1},
+	{Learner: "falkon", Map: Map{Features: 60}},
+	{Learner: "falkon", Map: Map{Features: 60, Options: options("kmeans")}, Lambda: 0.1},
 }
 
 // The rings that no linear model tells apart, and numbers that are no linear function, are learned
@@ -124,14 +124,14 @@ func TestSparseAndIntersectionMachines(t *testing.T) {
 	src := source(t, matrix.Rows{CSR: x}, nil, 0, names)
 	var exactly *matrix.Dense
 	for _, cfg := range []Config{
-		{Learner: "kernel-ridge", Kernel: "rbf", Lambda: 1},
-		{Learner: "kernel-ridge", Kernel: "intersection", Lambda: 1},
-		{Learner: "kernel-ridge", Kernel: "intersection", Lambda: 1, Lookup: 1000},
-		{Learner: "falkon", Kernel: "intersection"},
+		{Learner: "kernel-ridge", Kernel: Kernel{Name: "rbf"}, Lambda: 1},
+		{Learner: "kernel-ridge", Kernel: Kernel{Name: "intersection"}, Lambda: 1},
+		{Learner: "kernel-ridge", Kernel: Kernel{Name: "intersection"}, Lambda: 1, Lookup: 1000},
+		{Learner: "falkon", Kernel: Kernel{Name: "intersection"}},
 	} {
 		cfg.Scale = "none"
 		m := fitted(t, src, cfg)
-		if fast := m.Predictor().(model.Machine).Fast(); fast != (cfg.Kernel == "intersection") {
+		if fast := m.Predictor().(model.Machine).Fast(); fast != (cfg.Kernel.Name == "intersection") {
 			t.Errorf("%+v: fast prediction is %v", cfg, fast)
 		}
 		loaded, err := read(fileOf(t, m))
@@ -149,7 +149,7 @@ func TestSparseAndIntersectionMachines(t *testing.T) {
 			t.Errorf("%+v: the loaded model gives other scores", cfg)
 		}
 		switch {
-		case cfg.Kernel == "intersection" && cfg.Lookup == 0 && exactly == nil:
+		case cfg.Kernel.Name == "intersection" && cfg.Lookup == 0 && exactly == nil:
 			exactly = a
 		case cfg.Lookup > 0:
 			for i, v := range a.Data {
@@ -181,9 +181,9 @@ func TestMachinesOfFewTermsAndTables(t *testing.T) {
 	}
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
 	for _, cfg := range []Config{
-		{Learner: "kernel-ridge", Lambda: 0.1}, {Learner: "falkon", Features: 120, Lambda: 0.1}, {Learner: "kernel-svm", Multiclass: "ovr"}, {Learner: "kernel-svm"},
+		{Learner: "kernel-ridge", Lambda: 0.1}, {Learner: "falkon", Map: Map{Features: 120}, Lambda: 0.1}, {Learner: "kernel-svm", Multiclass: "ovr"}, {Learner: "kernel-svm"},
 	} {
-		cfg.Kernel = "intersection"
+		cfg.Kernel.Name = "intersection"
 		scored := func(cfg Config) (*model.Model, *matrix.Dense) {
 			m := fitted(t, src, cfg)
 			var file bytes.Buffer
@@ -251,23 +251,23 @@ func TestMachineErrors(t *testing.T) {
 	}{
 		{Config{Learner: "kernel-ridge"}, 10 << 20, "learner=falkon"},
 		{Config{Learner: "kernel-ridge", Lambda: 1}, 1 << 20, "8·n²"},
-		{Config{Learner: "falkon", Features: 900}, 1 << 20, "16·m²"},
+		{Config{Learner: "falkon", Map: Map{Features: 900}}, 1 << 20, "16·m²"},
 		{Config{Learner: "kernel-ridge", Product: "threshold", Lambda: 1}, 200 << 10, "a higher threshold"},
-		{Config{Learner: "kernel-ridge", Features: 5}, 0, "leave out features"},
-		{Config{Learner: "kernel-ridge", Kernel: "intersection", Lookup: 8, LookupForm: "cubic"}, 0, "known are linear, constant"},
-		{Config{Learner: "kernel-ridge", Kernel: "intersection", LookupForm: "constant"}, 0, "there are none; give"},
+		{Config{Learner: "kernel-ridge", Map: Map{Features: 5}}, 0, "leave out features"},
+		{Config{Learner: "kernel-ridge", Kernel: Kernel{Name: "intersection"}, Lookup: 8, LookupForm: "cubic"}, 0, "known are linear, constant"},
+		{Config{Learner: "kernel-ridge", Kernel: Kernel{Name: "intersection"}, LookupForm: "constant"}, 0, "there are none; give"},
 		{Config{Learner: "kernel-svm", Subsample: -1}, 0, "give 1 or more terms to keep"},
 		{Config{Learner: "ridge", Subsample: 5}, 0, "no option subsample"},
-		{Config{Learner: "kernel-ridge", Map: "rff"}, 0, "leave out the map"},
-		{Config{Learner: "kernel-ridge", Options: options("kmeans")}, 0, "has no landmarks"},
-		{Config{Learner: "falkon", Options: options("magic")}, 0, "not known"},
-		{Config{Learner: "falkon", Options: options("given")}, 0, "there are none"},
+		{Config{Learner: "kernel-ridge", Map: Map{Name: "rff"}}, 0, "leave out the map"},
+		{Config{Learner: "kernel-ridge", Map: Map{Options: options("kmeans")}}, 0, "has no landmarks"},
+		{Config{Learner: "falkon", Map: Map{Options: options("magic")}}, 0, "not known"},
+		{Config{Learner: "falkon", Map: Map{Options: options("given")}}, 0, "there are none"},
 		{Config{Learner: "falkon", Product: "tree"}, 0, "no option product"},
 		{Config{Learner: "ridge", Lookup: 5}, 0, "no option lookup"},
 		{Config{Learner: "falkon", Lookup: 5}, 0, "lookup is for the intersection kernel"},
 		{Config{Learner: "kernel-ridge", Product: "magic"}, 0, `product "magic" is not known`},
 		{Config{Learner: "kernel-ridge", Accuracy: 0.1}, 0, "accuracy belongs to"},
-		{Config{Learner: "kernel-ridge", Product: "gauss", Kernel: "laplacian"}, 0, "takes the rbf kernel"},
+		{Config{Learner: "kernel-ridge", Product: "gauss", Kernel: Kernel{Name: "laplacian"}}, 0, "takes the rbf kernel"},
 		{Config{Learner: "kernel-ridge", Product: "tree", Accuracy: 2}, 0, "accuracy 2"},
 		{Config{Learner: "kernel-ridge", C: 1}, 0, "no option c"},
 	} {

@@ -48,7 +48,7 @@ func (f *fit) less() *option.Phrase {
 // fewerFeatures says how to ask the map for fewer features.
 func (f *fit) fewerFeatures() *option.Phrase {
 	switch m := f.info.Feature; {
-	case f.cfg.Steps != nil:
+	case f.cfg.Map.Steps != nil:
 		return option.Phrasef("fewer features in the steps of the map")
 	case m == nil || m.Steps != nil || !m.Decides():
 		return option.Phrasef("fewer %s", option.Ref("features"))
@@ -82,8 +82,8 @@ func (f *fit) pipelineMemory() float64 {
 // learnDim is the number of dimensions that the learner sees, or an upper bound until the
 // principal components have been found.
 func (f *fit) learnDim() int {
-	if f.pipe.Projection() == nil && f.cfg.Components > 0 {
-		return min(f.cfg.Components, f.mapDim())
+	if f.pipe.Projection() == nil && f.cfg.Reduce.Components > 0 {
+		return min(f.cfg.Reduce.Components, f.mapDim())
 	}
 	if f.pipe.Projection() == nil && f.cfg.discriminates() && f.classes != nil {
 		return min(max(1, len(f.classes.Labels())-1), f.mapDim())

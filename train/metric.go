@@ -21,11 +21,26 @@ const (
 	metricCentres = 1000
 )
 
+// Metric is a distance that is learned from the rows.
+type Metric struct {
+	// Form is "none" (or ""), or one of metric.Forms, which learn a distance of the scaled rows from
+	// Rows of them (0: 10,000), with kernels on Landmarks of them (0: 1,000), in at most
+	// Rounds rounds (0: 5). Rank bounds the axes of low-rank (0: a quarter of the dimensions, at
+	// most 16). If Gamma is "" or "median" and Sigma is 0, held-out rows also choose the multiple of the
+	// median. The kernel must be a function of distances. The learner rfm learns metrics of its own: for it,
+	// Metric is the only form to take, "diagonal" or "full", "" meaning both.
+	Form      string `json:"metric,omitempty"`
+	Rounds    int    `json:"metric_rounds,omitempty"`
+	Rank      int    `json:"metric_rank,omitempty"`
+	Rows      int    `json:"metric_rows,omitempty"`
+	Landmarks int    `json:"metric_landmarks,omitempty"`
+}
+
 // learned says whether a metric is to be learned.
-func (c *Config) learned() bool { return c.Metric != "" && !c.own() }
+func (c *Config) learned() bool { return c.Metric.Form != "" && !c.own() }
 
 // freeGamma says whether the metric is to choose γ.
-func (c *Config) freeGamma() bool { return c.Gamma == "median" && c.Sigma == 0 }
+func (c *Config) freeGamma() bool { return c.Kernel.Gamma == "median" && c.Kernel.Sigma == 0 }
 
 // learnMetric learns which distances of the scaled rows matter, from a sample of the rows.
 func (f *fit) learnMetric() error {
@@ -49,7 +64,7 @@ func (f *fit) learnMetric() error {
 	report := learned.Report
 	f.metric, f.info.Training.Metric = learned.Metric, report
 	if f.cfg.freeGamma() {
-		f.cfg.Gamma = fmt.Sprintf("median*%g", report.Rounds[report.Best].Gamma)
+		f.cfg.Kernel.Gamma = fmt.Sprintf("median*%g", report.Rounds[report.Best].Gamma)
 	}
 	f.report.Metric = time.Since(start).Seconds()
 	return nil
@@ -59,18 +74,18 @@ func (f *fit) learnMetric() error {
 func (f *fit) metricOptions() (opt metric.Options, err error) {
 	c := &f.cfg
 	opt = metric.Options{
-		Kernel: c.pipeline().Kernel, Form: c.Metric, Rank: c.MetricRank, Rounds: c.MetricRounds, Rows: c.MetricRows, Landmarks: c.MetricLandmarks,
+		Kernel: c.pipeline().Kernel, Form: c.Metric.Form, Rank: c.Metric.Rank, Rounds: c.Metric.Rounds, Rows: c.Metric.Rows, Landmarks: c.Metric.Landmarks,
 		Classes: f.classes != nil, Seed: c.Seed,
 	}
-	if c.Steps != nil || c.Bag != nil || f.info.Task == "outliers" {
+	if c.Map.Steps != nil || c.Bag != nil || f.info.Task == "outliers" {
 		return opt, errors.New("a metric is learned for the kernel of one map or machine; a chain or sum of maps, bags, and outliers have none")
 	}
 	if c.freeGamma() {
 		return opt, nil
 	}
 	// γ is given: the metric keeps the median of the distances.
-	of, factor, err := pipeline.SplitGamma(c.Gamma)
-	if of == "median" && c.Sigma == 0 && err == nil {
+	of, factor, err := pipeline.SplitGamma(c.Kernel.Gamma)
+	if of == "median" && c.Kernel.Sigma == 0 && err == nil {
 		opt.Lengths = []float64{lengthOf(opt.Kernel.Kind(), factor)}
 		return opt, err
 	}
@@ -93,7 +108,7 @@ func (f *fit) metricSample() (x matrix.Rows, y, weights []float64, err error) {
 	if err != nil {
 		return x, nil, nil, err
 	}
-	wanted := f.cfg.MetricRows
+	wanted := f.cfg.Metric.Rows
 	if wanted == 0 {
 		wanted = metricRows
 	}

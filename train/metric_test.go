@@ -32,19 +32,19 @@ func hidden(seed uint64, n, d int) (*matrix.Dense, []float64) {
 func TestDiagonalMetricIsScaledColumns(t *testing.T) {
 	x, y := hidden(1, 600, 6)
 	for _, cfg := range []Config{
-		{Kernel: "rbf", Map: "rff", Learner: "ridge", Lambda: 1},
-		{Kernel: "laplacian", Map: "nystrom", Learner: "ridge", Lambda: 1},
-		{Kernel: "matern", Learner: "falkon", Lambda: 0.1},
-		{Kernel: "matern", Learner: "kernel-ridge", Lambda: 0.1},
+		{Kernel: Kernel{Name: "rbf"}, Map: Map{Name: "rff"}, Learner: "ridge", Lambda: 1},
+		{Kernel: Kernel{Name: "laplacian"}, Map: Map{Name: "nystrom"}, Learner: "ridge", Lambda: 1},
+		{Kernel: Kernel{Name: "matern"}, Learner: "falkon", Lambda: 0.1},
+		{Kernel: Kernel{Name: "matern"}, Learner: "kernel-ridge", Lambda: 0.1},
 	} {
-		cfg.Scale, cfg.Metric, cfg.MetricLandmarks = "none", "diagonal", 100
+		cfg.Scale, cfg.Metric.Form, cfg.Metric.Landmarks = "none", "diagonal", 100
 		if cfg.Learner != "kernel-ridge" {
-			cfg.Features = 64
+			cfg.Map.Features = 64
 		}
 		m := fitted(t, source(t, matrix.Rows{Dense: x}, y, 1, nil), cfg)
 		by := m.Pipeline().Metric()
 		if by == nil {
-			t.Fatalf("%s: plain distances were kept: %+v", cfg.Kernel, m.Info().Training.Metric)
+			t.Fatalf("%s: plain distances were kept: %+v", cfg.Kernel.Name, m.Info().Training.Metric)
 		}
 		scaled := matrix.NewDense(600, 6)
 		for i := range 600 {
@@ -53,19 +53,19 @@ func TestDiagonalMetricIsScaledColumns(t *testing.T) {
 			}
 		}
 		plain := cfg
-		plain.Metric, plain.MetricLandmarks = "", 0
+		plain.Metric.Form, plain.Metric.Landmarks = "", 0
 		k := m.Info().Kernel
 		if k == nil {
 			k = &m.Info().Feature.Kernel
 		}
-		plain.Gamma = strconv.FormatFloat(k.Gamma, 'g', -1, 64)
+		plain.Kernel.Gamma = strconv.FormatFloat(k.Gamma, 'g', -1, 64)
 		other := fitted(t, source(t, matrix.Rows{Dense: scaled}, y, 1, nil), plain)
 		p, q := matrix.NewDense(600, 1), matrix.NewDense(600, 1)
 		if err := errors.Join(m.Scores(p, matrix.Rows{Dense: x}), other.Scores(q, matrix.Rows{Dense: scaled})); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(p.Data, q.Data) {
-			t.Errorf("%s of %s: other scores with columns that are multiplied", cfg.Learner, cfg.Kernel)
+			t.Errorf("%s of %s: other scores with columns that are multiplied", cfg.Learner, cfg.Kernel.Name)
 		}
 	}
 }
@@ -79,19 +79,19 @@ func TestModelsWithMetric(t *testing.T) {
 	x, y := hidden(2, 1200, 12)
 	tx, ty := hidden(3, 1000, 12)
 	for _, cfg := range []Config{
-		{Metric: "diagonal", Map: "rff", Learner: "ridge"},
-		{Metric: "full", Map: "nystrom", Kernel: "matern", Learner: "ridge"},
-		{Metric: "low-rank", MetricRank: 4, Map: "sorf", Learner: "svr", C: 10},
-		{Metric: "diagonal", Kernel: "laplacian", Learner: "falkon"},
-		{Metric: "low-rank", Kernel: "matern", Nu: 2.5, Learner: "kernel-ridge"},
+		{Metric: Metric{Form: "diagonal"}, Map: Map{Name: "rff"}, Learner: "ridge"},
+		{Metric: Metric{Form: "full"}, Map: Map{Name: "nystrom"}, Kernel: Kernel{Name: "matern"}, Learner: "ridge"},
+		{Metric: Metric{Form: "low-rank", Rank: 4}, Map: Map{Name: "sorf"}, Learner: "svr", C: 10},
+		{Metric: Metric{Form: "diagonal"}, Kernel: Kernel{Name: "laplacian"}, Learner: "falkon"},
+		{Metric: Metric{Form: "low-rank"}, Kernel: Kernel{Name: "matern", Nu: 2.5}, Learner: "kernel-ridge"},
 	} {
-		cfg.Scale, cfg.MetricLandmarks = "quantile", 300
+		cfg.Scale, cfg.Metric.Landmarks = "quantile", 300
 		if cfg.Learner != "kernel-ridge" {
-			cfg.Features = 256
+			cfg.Map.Features = 256
 		}
 		plain := cfg
-		plain.Metric, plain.MetricRank, plain.MetricLandmarks = "", 0, 0
-		name := fmt.Sprintf("%s %s %s", cfg.Metric, cfg.Kernel, cfg.Learner)
+		plain.Metric.Form, plain.Metric.Rank, plain.Metric.Landmarks = "", 0, 0
+		name := fmt.Sprintf("%s %s %s", cfg.Metric.Form, cfg.Kernel.Name, cfg.Learner)
 		for _, thin := range []bool{false, true} {
 			rows := func(x *matrix.Dense) matrix.Rows {
 				if thin {
@@ -120,7 +120,7 @@ func TestModelsWithMetric(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			sameScores(t, name, m, loaded, rows(tx), 0)
-			if loaded.Info().Training.Metric.Form != cfg.Metric {
+			if loaded.Info().Training.Metric.Form != cfg.Metric.Form {
 				t.Errorf("%s: the file tells of %+v", name, loaded.Info().Training.Metric)
 			}
 		}
@@ -139,7 +139,7 @@ func TestMapsAreUnbiasedUnderAMetric(t *testing.T) {
 			// The metric is that of the first model for all.
 			if m == nil {
 				m = fitted(t, source(t, matrix.Rows{Dense: x}, y, 1, nil),
-					Config{Scale: "none", Kernel: "matern", Metric: "full", MetricLandmarks: 100, Map: name, Features: 32, Learner: "ridge", Lambda: 1})
+					Config{Scale: "none", Kernel: Kernel{Name: "matern"}, Metric: Metric{Form: "full", Landmarks: 100}, Map: Map{Name: name, Features: 32}, Learner: "ridge", Lambda: 1})
 			}
 			f := *m.Pipeline().Feature()
 			f.Seed = uint64(seed + 1)
@@ -179,23 +179,23 @@ func TestMetricErrors(t *testing.T) {
 		cfg  Config
 		says string
 	}{
-		"form":       {Config{Metric: "square"}, "metric"},
-		"kernel":     {Config{Metric: "diagonal", Kernel: "poly"}, "distances"},
-		"linear":     {Config{Metric: "diagonal", Kernel: "linear"}, "distances"},
-		"axes":       {Config{Metric: "full", Kernel: "laplacian"}, "diagonal"},
-		"gamma":      {Config{Metric: "diagonal", Gamma: "0.5"}, "median"},
-		"sigma":      {Config{Metric: "diagonal", Sigma: 2}, "median"},
-		"outliers":   {Config{Metric: "diagonal", Task: "outliers"}, "outliers"},
-		"few rows":   {Config{Metric: "diagonal", MetricRows: 3}, "10"},
-		"chain":      {Config{Metric: "diagonal", Map: "chain", Steps: []feature.Config{{Map: "rff", Features: 8}}}, "chain"},
-		"multilabel": {Config{Metric: "diagonal", Task: "multilabel"}, ""},
+		"form":       {Config{Metric: Metric{Form: "square"}}, "metric"},
+		"kernel":     {Config{Metric: Metric{Form: "diagonal"}, Kernel: Kernel{Name: "poly"}}, "distances"},
+		"linear":     {Config{Metric: Metric{Form: "diagonal"}, Kernel: Kernel{Name: "linear"}}, "distances"},
+		"axes":       {Config{Metric: Metric{Form: "full"}, Kernel: Kernel{Name: "laplacian"}}, "diagonal"},
+		"gamma":      {Config{Metric: Metric{Form: "diagonal"}, Kernel: Kernel{Gamma: "0.5"}}, "median"},
+		"sigma":      {Config{Metric: Metric{Form: "diagonal"}, Kernel: Kernel{Sigma: 2}}, "median"},
+		"outliers":   {Config{Metric: Metric{Form: "diagonal"}, Task: "outliers"}, "outliers"},
+		"few rows":   {Config{Metric: Metric{Form: "diagonal", Rows: 3}}, "10"},
+		"chain":      {Config{Metric: Metric{Form: "diagonal"}, Map: Map{Name: "chain", Steps: []feature.Config{{Map: "rff", Features: 8}}}}, "chain"},
+		"multilabel": {Config{Metric: Metric{Form: "diagonal"}, Task: "multilabel"}, ""},
 	} {
 		_, _, err := Fit(context.Background(), src, c.cfg, Options{})
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want something about %q", name, err, c.says)
 		}
 	}
-	if _, _, err := FitPipeline(context.Background(), src, Config{Metric: "diagonal"}, Options{}); err == nil {
+	if _, _, err := FitPipeline(context.Background(), src, Config{Metric: Metric{Form: "diagonal"}}, Options{}); err == nil {
 		t.Error("a pipeline without a learner has a metric")
 	}
 }
@@ -205,7 +205,7 @@ func TestPlanWithMetric(t *testing.T) {
 	x, y := hidden(6, 300, 40)
 	src := source(t, matrix.Rows{Dense: x}, y, 1, nil)
 	for form, dim := range map[string]int{"diagonal": 40, "full": 40, "low-rank": 10} {
-		p, err := NewPlan(context.Background(), src, 100_000, Config{Metric: form, Learner: "falkon"}, Options{})
+		p, err := NewPlan(context.Background(), src, 100_000, Config{Metric: Metric{Form: form}, Learner: "falkon"}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

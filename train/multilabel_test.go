@@ -34,7 +34,7 @@ func TestLabelsAreIndependentBinaryModels(t *testing.T) {
 			{Learner: "logistic", C: 0.7, Tolerance: 1e-5}, {Learner: "logistic", C: 2, Solver: "dual", Tolerance: 1e-4},
 			{Learner: "online", Rate: 0.3}, {Learner: "online", Rate: 0.3, Optimizer: "adagrad"},
 		} {
-			cfg.Kernel, cfg.Scale, cfg.Task = "linear", "none", "multilabel"
+			cfg.Kernel.Name, cfg.Scale, cfg.Task = "linear", "none", "multilabel"
 			m, _, err := Fit(ctx, source(t, rows, sets, 3, nil), cfg, Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -85,7 +85,7 @@ func TestLabelsInListsArePredicted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, learner := range []string{"auto", "ridge", "svm", "logistic", "online"} {
-		m, _, err := Fit(ctx, src, Config{Learner: learner, Kernel: "linear"}, Options{})
+		m, _, err := Fit(ctx, src, Config{Learner: learner, Kernel: Kernel{Name: "linear"}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,9 +109,9 @@ func TestLabelsThatAllOrNoRowsHave(t *testing.T) {
 		sets[3*i], sets[3*i+2] = 1, 0
 	}
 	for _, cfg := range []Config{{Learner: "ridge"}, {Learner: "svm"}, {Learner: "logistic"},
-		{Learner: "logistic", Solver: "dual"}, {Learner: "online"}, {Learner: "svm", Calibrate: "isotonic"},
-		{Learner: "svm", Calibrate: "platt"}} {
-		cfg.Task, cfg.Features = "multilabel", 32
+		{Learner: "logistic", Solver: "dual"}, {Learner: "online"}, {Learner: "svm", Calibrate: Calibration{Method: "isotonic"}},
+		{Learner: "svm", Calibrate: Calibration{Method: "platt"}}} {
+		cfg.Task, cfg.Map.Features = "multilabel", 32
 		m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, sets, 3, nil), cfg, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -169,7 +169,7 @@ func TestBagsHaveLabelsOfAnyNumber(t *testing.T) {
 func TestStatisticsOfLabelsTakeMoreRows(t *testing.T) {
 	ctx := context.Background()
 	part := streams(t, 23, 500)["multilabel"]
-	cfg := Config{Task: "multilabel", Learner: "ridge", Kernel: "linear", Scale: "none", Lambda: 3}
+	cfg := Config{Task: "multilabel", Learner: "ridge", Kernel: Kernel{Name: "linear"}, Scale: "none", Lambda: 3}
 	whole, _, err := Fit(ctx, part(0, 500, false), cfg, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +187,7 @@ func TestStatisticsOfLabelsTakeMoreRows(t *testing.T) {
 		!strings.Contains(err.Error(), "it has to be 0 or 1") {
 		t.Errorf("numbers as labels: %v", err)
 	}
-	if _, _, err := FitStatistics(ctx, part(200, 500, false), statisticsOf(t, file), Config{Lambda: 3, Calibrate: "platt"},
+	if _, _, err := FitStatistics(ctx, part(200, 500, false), statisticsOf(t, file), Config{Lambda: 3, Calibrate: Calibration{Method: "platt"}},
 		Options{}); err == nil || !strings.Contains(err.Error(), "probabilities") {
 		t.Errorf("calibration of statistics: %v", err)
 	}
@@ -202,8 +202,8 @@ func TestLabelProbabilitiesAddUpToTheRowsOfTheLabel(t *testing.T) {
 		sets[3*i+2] = 1 // all rows have it: (n+1)/(n+2) each
 	}
 	rows := matrix.Rows{Dense: x}
-	for _, cfg := range []Config{{C: 2, Tolerance: 1e-5}, {C: 2, Components: 12, Tolerance: 1e-5}, {C: 2, Solver: "dual", Tolerance: 1e-4}} {
-		cfg.Learner, cfg.Task, cfg.Features = "logistic", "multilabel", 64
+	for _, cfg := range []Config{{C: 2, Tolerance: 1e-5}, {C: 2, Reduce: Reduction{Components: 12}, Tolerance: 1e-5}, {C: 2, Solver: "dual", Tolerance: 1e-4}} {
+		cfg.Learner, cfg.Task, cfg.Map.Features = "logistic", "multilabel", 64
 		m, err := read(fileOf(t, fitted(t, source(t, rows, sets, 3, nil), cfg)))
 		if err != nil {
 			t.Fatal(err)

@@ -71,9 +71,9 @@ func TestOffsetAndScaleOfTargets(t *testing.T) {
 			cfg.Learner = ""
 		case "kernel-ridge", "kernel-svm", "falkon":
 		case "group-lasso":
-			cfg.Kernel = "linear"
+			cfg.Kernel.Name = "linear"
 		default:
-			cfg.Features = 200
+			cfg.Map.Features = 200
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -75,9 +75,9 @@ func TestContinuedTrainingIsOneTraining(t *testing.T) {
 	ctx := context.Background()
 	for task, part := range streams(t, 1, 2700) {
 		for _, cfg := range []Config{
-			{Kernel: "linear", Scale: "standard"},
-			{Features: 64, Optimizer: "adagrad", Epsilon: 0},
-			{Features: 32, AverageFrom: 300, Loss: map[string]string{"classify": "hinge", "regress": "quantile",
+			{Kernel: Kernel{Name: "linear"}, Scale: "standard"},
+			{Map: Map{Features: 64}, Optimizer: "adagrad", Epsilon: 0},
+			{Map: Map{Features: 32}, AverageFrom: 300, Loss: map[string]string{"classify": "hinge", "regress": "quantile",
 				"multilabel": "squared_hinge"}[task]},
 		} {
 			for _, first := range []int{700, 1024, 1500} {
@@ -129,7 +129,7 @@ func TestContinuedTrainingIsOneTraining(t *testing.T) {
 
 func TestOnlineDoesNotDependOnBatchesOrThreads(t *testing.T) {
 	for task, part := range streams(t, 2, 1700) {
-		cfg := Config{Task: task, Learner: "online", Features: 64, Epochs: 2}
+		cfg := Config{Task: task, Learner: "online", Map: Map{Features: 64}, Epochs: 2}
 		var first []byte
 		for _, threads := range []int{1, 2} {
 			for _, size := range []int{5000, 33} {
@@ -153,7 +153,7 @@ func TestOnlineDoesNotDependOnBatchesOrThreads(t *testing.T) {
 func TestProgressiveValidationIsToldAndKept(t *testing.T) {
 	part := streams(t, 3, 3000)["classify"]
 	var told []learn.OnlinePoint
-	m, _, err := Fit(context.Background(), part(0, 3000, false), Config{Learner: "online", Kernel: "linear", Epochs: 3},
+	m, _, err := Fit(context.Background(), part(0, 3000, false), Config{Learner: "online", Kernel: Kernel{Name: "linear"}, Epochs: 3},
 		Options{Validated: func(p learn.OnlinePoint) { told = append(told, p) }})
 	if err != nil {
 		t.Fatal(err)
@@ -192,7 +192,7 @@ func TestProgressiveValidationIsToldAndKept(t *testing.T) {
 func TestPartialFitTakesABatch(t *testing.T) {
 	x, names, _, _ := drawn(4, 1200, 6, 3)
 	m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x.Slice(0, 600)}, nil, 0, names[:600]),
-		Config{Learner: "online", Features: 64}, Options{})
+		Config{Learner: "online", Map: Map{Features: 64}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestPartialFitTakesABatch(t *testing.T) {
 		t.Errorf("no labels: %v", err)
 	}
 	ridge, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, 0, names),
-		Config{Learner: "ridge", Features: 64}, Options{})
+		Config{Learner: "ridge", Map: Map{Features: 64}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestOnlineNamesWhatTheFirstRowsDidNotHave(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := Fit(ctx, src, Config{Learner: "online", Kernel: "linear", SurveyRows: 2}, Options{}); err == nil ||
+		if _, _, err := Fit(ctx, src, Config{Learner: "online", Kernel: Kernel{Name: "linear"}, SurveyRows: 2}, Options{}); err == nil ||
 			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
@@ -270,10 +270,10 @@ func TestOnlineOptionsAreChecked(t *testing.T) {
 		{Config{Learner: "online", Optimizer: "adagrad", AverageFrom: 3}, "adagrad does not average"},
 		{Config{Learner: "ridge", Rate: 1}, "the learner ridge has no option rate; it belongs to online"},
 		{Config{Rate: 1}, "the option rate belongs to the learner online; name it"},
-		{Config{Calibrate: "plat"}, `calibrate "plat" is not known`},
-		{Config{Calibrate: "platt", CalibrateFolds: 1}, "give 2 or more"},
-		{Config{CalibrateFolds: 3}, "not how to calibrate"},
-		{Config{Calibrate: "platt", Task: "regress"}, "no probabilities"},
+		{Config{Calibrate: Calibration{Method: "plat"}}, `calibrate "plat" is not known`},
+		{Config{Calibrate: Calibration{Method: "platt", Folds: 1}}, "give 2 or more"},
+		{Config{Calibrate: Calibration{Folds: 3}}, "not how to calibrate"},
+		{Config{Calibrate: Calibration{Method: "platt"}, Task: "regress"}, "no probabilities"},
 	} {
 		if err := c.cfg.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %s", c.cfg, err, c.want)
@@ -288,7 +288,7 @@ func TestOnlineOptionsAreChecked(t *testing.T) {
 		{"regress", Config{Learner: "online", Loss: "hinge"}, "hinge"},
 		{"classify", Config{Learner: "online", Loss: "huber"}, "huber"},
 		{"classify", Config{Learner: "online", C: 1, Lambda: 1}, "give one of them"},
-		{"regress", Config{Calibrate: "platt"}, "have no probabilities"},
+		{"regress", Config{Calibrate: Calibration{Method: "platt"}}, "have no probabilities"},
 		{"multilabel", Config{Task: "multilabel", ClassWeight: "balanced"}, "class weights are for classes"},
 	} {
 		if _, _, err := Fit(context.Background(), part[c.task](0, 100, false), c.cfg, Options{}); err == nil ||
@@ -308,7 +308,7 @@ func TestOnlineOptionsAreChecked(t *testing.T) {
 
 func TestDamagedOnlineStatesAreRefused(t *testing.T) {
 	for _, cfg := range []Config{{Optimizer: "sgd"}, {Optimizer: "adagrad"}} {
-		cfg.Learner, cfg.Features = "online", 16
+		cfg.Learner, cfg.Map.Features = "online", 16
 		part := streams(t, 6, 300)["classify"]
 		m, _, err := Fit(context.Background(), part(0, 300, false), cfg, Options{})
 		if err != nil {

@@ -136,7 +136,7 @@ func (f *fit) plan() *Plan {
 	features, _ := f.rowsMemory(f.sum)
 	p.FeatureBytes = int64(math.Ceil(features))
 	c := &p.Config
-	c.Task, c.Kernel, c.Learner = f.info.Task, f.cfg.Kernel, f.learner.name
+	c.Task, c.Kernel.Name, c.Learner = f.info.Task, f.cfg.Kernel.Name, f.learner.name
 	if !f.scaleByRows() {
 		c.Scale = f.info.Scale
 	}
@@ -144,7 +144,7 @@ func (f *fit) plan() *Plan {
 	case f.scaleByRows():
 		p.MetricRows, p.MetricCentres = scaleRows, scaleCentres
 	case f.cfg.learned():
-		p.MetricRows, p.MetricCentres = cmp.Or(f.cfg.MetricRows, metricRows), cmp.Or(f.cfg.MetricLandmarks, metricCentres)
+		p.MetricRows, p.MetricCentres = cmp.Or(f.cfg.Metric.Rows, metricRows), cmp.Or(f.cfg.Metric.Landmarks, metricCentres)
 	}
 	switch f.learner.name {
 	case falkonLearner.name:
@@ -157,15 +157,15 @@ func (f *fit) plan() *Plan {
 	}
 	p.Fixed = f.info.Feature == nil
 	if m := f.info.Feature; m != nil {
-		if c.Features == 0 {
-			c.Features = m.Features
+		if c.Map.Features == 0 {
+			c.Map.Features = m.Features
 		}
-		if c.Map == "" && m.Map != "chain" {
-			c.Map = m.Map
+		if c.Map.Name == "" && m.Map != "chain" {
+			c.Map.Name = m.Map
 		}
 		p.Fixed = m.Decides()
 		if p.Fixed {
-			c.Features = 0
+			c.Map.Features = 0
 		}
 	}
 	for _, s := range steps {
@@ -220,7 +220,7 @@ func tellScale(f *fit, p *Plan) {
 
 func tellMetric(f *fit, p *Plan) {
 	if f.cfg.learned() {
-		p.add(f, "metric", "%s, learned from %s rows", f.cfg.Metric, units.Count(min(p.MetricRows, f.sum.Rows)))
+		p.add(f, "metric", "%s, learned from %s rows", f.cfg.Metric.Form, units.Count(min(p.MetricRows, f.sum.Rows)))
 	}
 }
 
@@ -274,8 +274,8 @@ func tellLearner(f *fit, p *Plan) {
 func tellCalibration(f *fit, p *Plan) {
 	switch {
 	case f.cfg.calibrates():
-		p.add(f, "calibrate", "%s, fitted on rows that were held out", f.cfg.Calibrate)
-	case f.cfg.Calibrate != "none" && f.cfg.own() && f.classes != nil && f.classWeights == nil:
+		p.add(f, "calibrate", "%s, fitted on rows that were held out", f.cfg.Calibrate.Method)
+	case f.cfg.Calibrate.Method != "none" && f.cfg.own() && f.classes != nil && f.classWeights == nil:
 		p.add(f, "calibrate", "temperature or logit, fitted on rows that were held out")
 	}
 }

@@ -13,7 +13,7 @@ func TestGammaInPartsOfTheMedian(t *testing.T) {
 	x, y := waves(3, 300)
 	src := source(t, matrix.Rows{Dense: x}, y, 2, nil)
 	gamma := func(text string) float64 {
-		m := fitted(t, src, Config{Features: 32, Gamma: text, Lambda: 1})
+		m := fitted(t, src, Config{Map: Map{Features: 32}, Kernel: Kernel{Gamma: text}, Lambda: 1})
 		return m.Info().Feature.Kernel.Gamma
 	}
 	for _, of := range []string{"median", "scale"} {
@@ -22,7 +22,7 @@ func TestGammaInPartsOfTheMedian(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{"median*", "median*-1", "median*0", "median*x", "mean*2", "2*median", "*2", "median*inf"} {
-		if err := (Config{Gamma: wrong}).Check(); err == nil || !strings.Contains(err.Error(), "gamma") {
+		if err := (Config{Kernel: Kernel{Gamma: wrong}}).Check(); err == nil || !strings.Contains(err.Error(), "gamma") {
 			t.Errorf("gamma %q: %v", wrong, err)
 		}
 	}
@@ -32,7 +32,7 @@ func TestGammaInPartsOfTheMedian(t *testing.T) {
 func TestPreparedRowsAreThoseOfTheModel(t *testing.T) {
 	x, y := waves(3, 700)
 	src := source(t, matrix.Rows{Dense: x}, y, 2, nil)
-	for _, cfg := range []Config{{Features: 32, Lambda: 1}, {Features: 32, Lambda: 1, Scale: "standard", Gamma: "0.5"}} {
+	for _, cfg := range []Config{{Map: Map{Features: 32}, Lambda: 1}, {Map: Map{Features: 32}, Lambda: 1, Scale: "standard", Kernel: Kernel{Gamma: "0.5"}}} {
 		m := fitted(t, src, cfg)
 		p, err := Prepare(context.Background(), src, cfg, Options{})
 		if err != nil {

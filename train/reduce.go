@@ -13,24 +13,41 @@ import (
 	"mercer/reduce"
 )
 
+// Reduction is what becomes of the features before the learner.
+type Reduction struct {
+	// Components is the number of principal components of the features that the learner sees, and
+	// Share the smallest share of the variance that these must hold. If both are given the smaller
+	// number is used; if both are 0 the learner sees the features themselves. MapComponents
+	// is the number kept of each map of a sum before that. Whiten divides components by their
+	// standard deviations.
+	Components    int     `json:"components,omitempty"`
+	Share         float64 `json:"variance_share,omitempty"`
+	MapComponents int     `json:"map_components,omitempty"`
+	Whiten        bool    `json:"whiten,omitempty"`
+
+	// Method is what the components are: "pca" (or ""), principal ones, or "lda", linear discriminants, which tell classes
+	// apart: as many as classes less one, or Components of them.
+	Method string `json:"reduce,omitempty"`
+}
+
 // reduces says whether principal components are asked for, joint whether those of all features are.
-func (c *Config) reduces() bool { return c.joint() || c.MapComponents > 0 }
+func (c *Config) reduces() bool { return c.joint() || c.Reduce.MapComponents > 0 }
 func (c *Config) joint() bool {
-	return c.Components > 0 || c.VarianceShare > 0 || c.discriminates()
+	return c.Reduce.Components > 0 || c.Reduce.Share > 0 || c.discriminates()
 }
 
 // checkReduction checks the configuration of principal components.
 func (c *Config) checkReduction() error {
 	switch {
-	case c.Components < 0:
-		return fmt.Errorf("components %d is not a positive number", c.Components)
-	case c.MapComponents < 0:
-		return fmt.Errorf("map_components %d is not a positive number", c.MapComponents)
-	case math.IsNaN(c.VarianceShare) || c.VarianceShare < 0 || c.VarianceShare > 1:
-		return fmt.Errorf("variance_share %g is not a number above 0 and up to 1", c.VarianceShare)
-	case c.discriminates() && (c.VarianceShare > 0 || c.MapComponents > 0 || c.Whiten):
+	case c.Reduce.Components < 0:
+		return fmt.Errorf("components %d is not a positive number", c.Reduce.Components)
+	case c.Reduce.MapComponents < 0:
+		return fmt.Errorf("map_components %d is not a positive number", c.Reduce.MapComponents)
+	case math.IsNaN(c.Reduce.Share) || c.Reduce.Share < 0 || c.Reduce.Share > 1:
+		return fmt.Errorf("variance_share %g is not a number above 0 and up to 1", c.Reduce.Share)
+	case c.discriminates() && (c.Reduce.Share > 0 || c.Reduce.MapComponents > 0 || c.Reduce.Whiten):
 		return errors.New("variance_share, map_components and whiten are for principal components, but reduce is lda; leave them out")
-	case c.Whiten && !c.reduces():
+	case c.Reduce.Whiten && !c.reduces():
 		return errors.New("whiten is for principal components; give a number of components, or a share of the variance")
 	case c.reduces() && c.machine():
 		return fmt.Errorf("the learner %s takes the kernel itself and has no features to find principal components of; leave them out, "+
@@ -38,7 +55,7 @@ func (c *Config) checkReduction() error {
 	case c.reduces() && LearnerOf(c.Learner) != nil && LearnerOf(c.Learner).features:
 		return fmt.Errorf("the learner %s goes on from features when it is continued and takes no principal components; leave them out, "+
 			"or choose another learner", c.Learner)
-	case c.MapComponents > 0 && c.Map != "sum":
+	case c.Reduce.MapComponents > 0 && c.Map.Name != "sum":
 		return errors.New("map_components are those of each map of a sum; give components for the features of one map")
 	}
 	return nil
@@ -144,9 +161,9 @@ func (f *fit) project(all *moments.Stats) (last *reduce.Projection, err error) {
 		if err := f.needClasses(); err != nil {
 			return nil, err
 		}
-		last, report, err = reduce.LDA{Components: c.Components, Shrinkage: c.Shrinkage, Given: c.ShrinkageGiven}.Fit(f.ctx, all.Moments())
+		last, report, err = reduce.LDA{Components: c.Reduce.Components, Shrinkage: c.Shrinkage, Given: c.ShrinkageGiven}.Fit(f.ctx, all.Moments())
 	} else {
-		last, report, err = reduce.PCA{Components: c.Components, Share: c.VarianceShare, Whiten: c.Whiten}.Fit(f.ctx, all.Moments())
+		last, report, err = reduce.PCA{Components: c.Reduce.Components, Share: c.Reduce.Share, Whiten: c.Reduce.Whiten}.Fit(f.ctx, all.Moments())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
@@ -195,7 +212,7 @@ func (f *fit) reduceStatistics(parts []*moments.Stats) error {
 
 // reduceMaps finds the principal components of each map of a sum, if asked for.
 func (f *fit) reduceMaps() error {
-	if f.cfg.MapComponents == 0 {
+	if f.cfg.Reduce.MapComponents == 0 {
 		return nil
 	}
 	sum, ok := f.pipe.Map().(feature.Parted)
@@ -211,7 +228,7 @@ func (f *fit) reduceMaps() error {
 		return err
 	}
 	// Whitening the whole would undo that of each map, or repeat it.
-	pca := reduce.PCA{Components: f.cfg.MapComponents, Whiten: f.cfg.Whiten && !f.cfg.joint()}
+	pca := reduce.PCA{Components: f.cfg.Reduce.MapComponents, Whiten: f.cfg.Reduce.Whiten && !f.cfg.joint()}
 	whole := &reduce.Report{Method: "each map apart", Whitened: pca.Whiten}
 	var projections []*reduce.Projection
 	held := 0.0

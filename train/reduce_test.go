@@ -41,18 +41,18 @@ func TestFoldedWeightsScoreLikeProjectedRows(t *testing.T) {
 		x.Data[i] += 20 // far from 0
 	}
 	for name, cfg := range map[string]Config{
-		"ridge":                  {Learner: "ridge", Features: 64, Components: 12},
-		"ridge, share":           {Learner: "ridge", Features: 64, VarianceShare: 0.8},
-		"ridge, whitened":        {Learner: "ridge", Features: 64, Components: 12, Whiten: true},
-		"svm":                    {Learner: "svm", Features: 64, Components: 12, C: 1},
-		"svm, whitened":          {Learner: "svm", Features: 64, Components: 12, Whiten: true, C: 1},
-		"lasso":                  {Learner: "lasso", Features: 64, Components: 12},
-		"linear kernel":          {Learner: "ridge", Kernel: "linear", Scale: "none", Components: 1},
-		"maps":                   {Learner: "svm", Map: "sum", Steps: twoMaps(), MapComponents: 10, C: 1},
-		"maps, ridge":            {Learner: "ridge", Map: "sum", Steps: twoMaps(), MapComponents: 10, Whiten: true},
-		"maps, then all":         {Learner: "svm", Map: "sum", Steps: twoMaps(), MapComponents: 10, Components: 7, C: 1},
-		"maps, then all, ridge":  {Learner: "ridge", Map: "sum", Steps: twoMaps(), MapComponents: 10, VarianceShare: 0.9, Whiten: true},
-		"maps, then all, sparse": {Learner: "elastic-net", Map: "sum", Steps: twoMaps(), MapComponents: 10, Components: 15},
+		"ridge":                  {Learner: "ridge", Map: Map{Features: 64}, Reduce: Reduction{Components: 12}},
+		"ridge, share":           {Learner: "ridge", Map: Map{Features: 64}, Reduce: Reduction{Share: 0.8}},
+		"ridge, whitened":        {Learner: "ridge", Map: Map{Features: 64}, Reduce: Reduction{Components: 12, Whiten: true}},
+		"svm":                    {Learner: "svm", Map: Map{Features: 64}, Reduce: Reduction{Components: 12}, C: 1},
+		"svm, whitened":          {Learner: "svm", Map: Map{Features: 64}, Reduce: Reduction{Components: 12, Whiten: true}, C: 1},
+		"lasso":                  {Learner: "lasso", Map: Map{Features: 64}, Reduce: Reduction{Components: 12}},
+		"linear kernel":          {Learner: "ridge", Kernel: Kernel{Name: "linear"}, Scale: "none", Reduce: Reduction{Components: 1}},
+		"maps":                   {Learner: "svm", Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 10}, C: 1},
+		"maps, ridge":            {Learner: "ridge", Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 10, Whiten: true}},
+		"maps, then all":         {Learner: "svm", Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 10, Components: 7}, C: 1},
+		"maps, then all, ridge":  {Learner: "ridge", Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 10, Share: 0.9, Whiten: true}},
+		"maps, then all, sparse": {Learner: "elastic-net", Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 10, Components: 15}},
 	} {
 		f := beforeFold(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), cfg)
 		want, got := matrix.NewDense(400, 3), matrix.NewDense(400, 3)
@@ -67,7 +67,7 @@ func TestFoldedWeightsScoreLikeProjectedRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := f.info.Training.Reduction
-		if r == nil || r.Components != k || cfg.Components > 0 && k != cfg.Components {
+		if r == nil || r.Components != k || cfg.Reduce.Components > 0 && k != cfg.Reduce.Components {
 			t.Fatalf("%s: %+v", name, r)
 		}
 		m, err := model.New(f.parts())
@@ -114,13 +114,13 @@ func TestShareIsThatOfTheVarianceOfAllFeatures(t *testing.T) {
 		}
 		return sum, p.Reduction()
 	}
-	all, _ := variance(Config{Map: "sum", Steps: twoMaps()})
-	for _, cfg := range []Config{{MapComponents: 6}, {MapComponents: 6, Components: 4}, {Components: 4},
-		{MapComponents: 6, VarianceShare: 0.5}} {
-		cfg.Map, cfg.Steps = "sum", twoMaps()
+	all, _ := variance(Config{Map: Map{Name: "sum", Steps: twoMaps()}})
+	for _, cfg := range []Config{{Reduce: Reduction{MapComponents: 6}}, {Reduce: Reduction{MapComponents: 6, Components: 4}}, {Reduce: Reduction{Components: 4}},
+		{Reduce: Reduction{MapComponents: 6, Share: 0.5}}} {
+		cfg.Map.Name, cfg.Map.Steps = "sum", twoMaps()
 		part, r := variance(cfg)
 		if math.Abs(r.Share-part/all) > 1e-4 || math.Abs(r.Variance-all) > 1e-4*all || r.Features != 64 {
-			t.Errorf("components %d, of maps %d: the report says %g of %g of %d, rows %g of %g", cfg.Components, cfg.MapComponents,
+			t.Errorf("components %d, of maps %d: the report says %g of %g of %d, rows %g of %g", cfg.Reduce.Components, cfg.Reduce.MapComponents,
 				r.Share, r.Variance, r.Features, part/all, all)
 		}
 	}
@@ -129,8 +129,8 @@ func TestShareIsThatOfTheVarianceOfAllFeatures(t *testing.T) {
 func TestAllComponentsLoseNothing(t *testing.T) {
 	x, names := rings(12, 600, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
-	a := fitted(t, src, Config{Learner: "ridge", Features: 32, Lambda: 0.1})
-	b := fitted(t, src, Config{Learner: "ridge", Features: 32, Lambda: 0.1, VarianceShare: 1})
+	a := fitted(t, src, Config{Learner: "ridge", Map: Map{Features: 32}, Lambda: 0.1})
+	b := fitted(t, src, Config{Learner: "ridge", Map: Map{Features: 32}, Lambda: 0.1, Reduce: Reduction{Share: 1}})
 	za, zb := matrix.NewDense(600, 3), matrix.NewDense(600, 3)
 	if err := a.Scores(za, matrix.Rows{Dense: x}); err != nil {
 		t.Fatal(err)
@@ -149,8 +149,8 @@ func TestMappingProjectsAndWhitens(t *testing.T) {
 	x, names := rings(13, 500, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
 	for _, cfg := range []Config{
-		{Features: 32, Components: 5, Whiten: true},
-		{Map: "sum", Steps: twoMaps(), MapComponents: 8, Components: 5, Whiten: true},
+		{Map: Map{Features: 32}, Reduce: Reduction{Components: 5, Whiten: true}},
+		{Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 8, Components: 5, Whiten: true}},
 	} {
 		p, _, err := FitPipeline(context.Background(), src, cfg, Options{})
 		if err != nil {
@@ -184,7 +184,7 @@ func TestMappingProjectsAndWhitens(t *testing.T) {
 
 func TestModelOfComponentsIsReadBack(t *testing.T) {
 	x, names := rings(14, 300, 3)
-	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "ridge", Features: 64, Components: 9, Whiten: true})
+	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "ridge", Map: Map{Features: 64}, Reduce: Reduction{Components: 9, Whiten: true}})
 	loaded, err := read(fileOf(t, m))
 	if err != nil {
 		t.Fatal(err)
@@ -201,7 +201,7 @@ func TestModelOfComponentsIsReadBack(t *testing.T) {
 func TestFoldedDeviationsAreThoseOfComponents(t *testing.T) {
 	x, y := waves(16, 300)
 	src := source(t, matrix.Rows{Dense: x}, y, 2, nil)
-	cfg := Config{Learner: "ridge", Features: 48, Components: 9, Variance: true}
+	cfg := Config{Learner: "ridge", Map: Map{Features: 48}, Reduce: Reduction{Components: 9}, Variance: true}
 	f := beforeFold(t, src, cfg)
 	want, got := matrix.NewDense(300, 2), matrix.NewDense(300, 2)
 	components, err := model.New(f.parts())
@@ -249,10 +249,10 @@ func TestModelsOfComponentsAreCalibrated(t *testing.T) {
 	x, names := rings(17, 400, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
 	for _, learner := range []string{"ridge", "svm", "lasso"} {
-		cfg := Config{Learner: learner, Features: 64, Components: 20, Calibrate: "platt", CalibrateFolds: 3}
+		cfg := Config{Learner: learner, Map: Map{Features: 64}, Reduce: Reduction{Components: 20}, Calibrate: Calibration{Method: "platt", Folds: 3}}
 		m := fitted(t, src, cfg)
 		plain := cfg
-		plain.Calibrate, plain.CalibrateFolds = "", 0
+		plain.Calibrate.Method, plain.Calibrate.Folds = "", 0
 		a, b := matrix.NewDense(400, 3), matrix.NewDense(400, 3)
 		if err := m.Scores(a, matrix.Rows{Dense: x}); err != nil {
 			t.Fatal(err)
@@ -278,7 +278,7 @@ func TestModelsOfComponentsAreCalibrated(t *testing.T) {
 func TestAppendedRowsGiveTheComponentsOfOnePass(t *testing.T) {
 	x, y := waves(18, 400)
 	all := source(t, matrix.Rows{Dense: x}, y, 2, nil)
-	cfg := Config{Learner: "ridge", Features: 48, Components: 9, Lambda: 0.1}
+	cfg := Config{Learner: "ridge", Map: Map{Features: 48}, Reduce: Reduction{Components: 9}, Lambda: 0.1}
 	whole, file := keeping(t, all, cfg)
 	again := continued(t, nil, statisticsOf(t, file), cfg)
 	a, b := matrix.NewDense(400, 2), matrix.NewDense(400, 2)
@@ -297,11 +297,11 @@ func TestAppendedRowsGiveTheComponentsOfOnePass(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	// Other components, from the same statistics.
-	cfg.Components, cfg.VarianceShare = 0, 0.5
+	cfg.Reduce.Components, cfg.Reduce.Share = 0, 0.5
 	if r := continued(t, nil, statisticsOf(t, file), cfg).Info().Training.Reduction; r == nil || r.Share < 0.5 || r.Components > 9 {
 		t.Errorf("%+v", r)
 	}
-	cfg = Config{Learner: "ridge", Map: "sum", Steps: twoMaps(), MapComponents: 3}
+	cfg = Config{Learner: "ridge", Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 3}}
 	if _, _, err := Fit(context.Background(), all, cfg, Options{Keep: func(*Statistics) error { return nil }}); err == nil ||
 		!strings.Contains(err.Error(), "leave map_components out") {
 		t.Errorf("statistics of components are kept: %v", err)
@@ -330,15 +330,15 @@ func TestUnlabelledRowsCountForTheComponentsAlone(t *testing.T) {
 		return more, nil
 	}}
 	for name, cfg := range map[string]Config{
-		"ridge, given":    {Learner: "ridge", Lambda: 0.1, Components: 9},
-		"ridge, folds":    {Learner: "ridge", LambdaBy: "folds", VarianceShare: 0.9},
-		"svm":             {Learner: "svm", C: 1, Components: 9, Whiten: true},
-		"svm, maps":       {Learner: "svm", C: 1, Map: "sum", Steps: twoMaps(), MapComponents: 6},
-		"ridge, maps too": {Learner: "ridge", Lambda: 0.1, Map: "sum", Steps: twoMaps(), MapComponents: 6, Components: 4},
+		"ridge, given":    {Learner: "ridge", Lambda: 0.1, Reduce: Reduction{Components: 9}},
+		"ridge, folds":    {Learner: "ridge", LambdaBy: "folds", Reduce: Reduction{Share: 0.9}},
+		"svm":             {Learner: "svm", C: 1, Reduce: Reduction{Components: 9, Whiten: true}},
+		"svm, maps":       {Learner: "svm", C: 1, Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 6}},
+		"ridge, maps too": {Learner: "ridge", Lambda: 0.1, Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 6, Components: 4}},
 	} {
-		cfg.Scale, cfg.Gamma = "none", "0.5"
-		if cfg.Map == "" {
-			cfg.Features = 48
+		cfg.Scale, cfg.Kernel.Gamma = "none", "0.5"
+		if cfg.Map.Name == "" {
+			cfg.Map.Features = 48
 		}
 		opened = 0
 		m, report, err := Fit(context.Background(), few, cfg, opt)
@@ -364,7 +364,7 @@ func TestUnlabelledRowsCountForTheComponentsAlone(t *testing.T) {
 		}
 	}
 	// A ridge regression on these components, by hand.
-	cfg := Config{Learner: "ridge", Lambda: 0.1, Components: 9, Features: 48, Scale: "none", Gamma: "0.5"}
+	cfg := Config{Learner: "ridge", Lambda: 0.1, Reduce: Reduction{Components: 9}, Map: Map{Features: 48}, Scale: "none", Kernel: Kernel{Gamma: "0.5"}}
 	m, _, err := Fit(context.Background(), few, cfg, opt)
 	if err != nil {
 		t.Fatal(err)
@@ -378,7 +378,7 @@ func TestUnlabelledRowsCountForTheComponentsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	byHand := fitted(t, source(t, matrix.Rows{Dense: z.Slice(0, 150)}, nil, 0, names[:150]),
-		Config{Learner: "ridge", Lambda: 0.1, Kernel: "linear", Scale: "none"})
+		Config{Learner: "ridge", Lambda: 0.1, Kernel: Kernel{Name: "linear"}, Scale: "none"})
 	a, b := matrix.NewDense(400, 3), matrix.NewDense(400, 3)
 	if err := m.Scores(a, matrix.Rows{Dense: x}); err != nil {
 		t.Fatal(err)
@@ -391,7 +391,7 @@ func TestUnlabelledRowsCountForTheComponentsAlone(t *testing.T) {
 			t.Fatalf("score %d: %g, on the projected rows %g", i, v, b.Data[i])
 		}
 	}
-	if _, _, err := Fit(context.Background(), few, Config{Learner: "ridge", Features: 48}, opt); err == nil ||
+	if _, _, err := Fit(context.Background(), few, Config{Learner: "ridge", Map: Map{Features: 48}}, opt); err == nil ||
 		!strings.Contains(err.Error(), "give a number of components") {
 		t.Errorf("without components: %v", err)
 	}
@@ -404,7 +404,7 @@ func TestRowsThatAreAllAlikeHaveNoComponents(t *testing.T) {
 	}
 	y := make([]float64, 50)
 	_, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, y, 1, nil),
-		Config{Task: "regress", Kernel: "linear", Components: 1}, Options{})
+		Config{Task: "regress", Kernel: Kernel{Name: "linear"}, Reduce: Reduction{Components: 1}}, Options{})
 	if err == nil || !strings.Contains(err.Error(), "no principal components") {
 		t.Errorf("rows that are all alike: %v", err)
 	}

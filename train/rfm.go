@@ -51,9 +51,9 @@ func (c Config) Implied() Config {
 // checkRFM rejects settings of kernels that the learner chooses itself.
 func (c *Config) checkRFM() error {
 	switch {
-	case c.Gamma != "" && c.Gamma != "median" || c.Sigma != 0:
+	case c.Kernel.Gamma != "" && c.Kernel.Gamma != "median" || c.Kernel.Sigma != 0:
 		return option.Errorf("the learner rfm chooses the width of its kernels; leave out %s and %s", option.Ref("gamma"), option.Ref("sigma"))
-	case c.Metric == "low-rank":
+	case c.Metric.Form == "low-rank":
 		return errors.New("the learner rfm has diagonal and full metrics; falkon takes one of low rank")
 	case c.Leaf < 0 || c.Leaf > 0 && c.Leaf < 100:
 		return option.Errorf("%s %d is not a number of rows; it takes 100 or more", option.Ref("leaf"), c.Leaf)
@@ -61,7 +61,7 @@ func (c *Config) checkRFM() error {
 		return option.Errorf("%s %d is not a positive number", option.Ref("members"), c.Members)
 	case len(c.kinds(1)) == 0:
 		return fmt.Errorf("the learner rfm has no machines with the kernel %s and a metric that is %s; it takes rbf, laplacian, cauchy or matern, "+
-			"of which laplacian and cauchy have no full metric", c.Kernel, c.Metric)
+			"of which laplacian and cauchy have no full metric", c.Kernel.Name, c.Metric.Form)
 	}
 	return nil
 }
@@ -69,9 +69,9 @@ func (c *Config) checkRFM() error {
 // kinds are the kinds of machines to choose from for rows of dim numbers; nil if none is left.
 func (c *Config) kinds(dim int) (all []rfm.Kind) {
 	from := rfm.Kinds(dim)
-	if c.Kernel != "" {
+	if c.Kernel.Name != "" {
 		from = nil
-		k := kernel.Kernel{Name: c.Kernel, Nu: c.Nu}.WithDefaults()
+		k := kernel.Kernel{Name: c.Kernel.Name, Nu: c.Kernel.Nu}.WithDefaults()
 		if kind := k.Kind(); kind == nil || kind.MedianOf() != "distance" || !math.IsInf(float64(k.Lowest()), -1) {
 			return nil
 		}
@@ -81,13 +81,13 @@ func (c *Config) kinds(dim int) (all []rfm.Kind) {
 		}
 	}
 	for _, k := range from {
-		if c.Metric == "" || c.Metric == k.Form {
+		if c.Metric.Form == "" || c.Metric.Form == k.Form {
 			all = append(all, k)
 		}
 	}
-	if all == nil && c.Kernel == "" {
+	if all == nil && c.Kernel.Name == "" {
 		for _, k := range rfm.Kinds(1) {
-			if c.Metric == k.Form {
+			if c.Metric.Form == k.Form {
 				all = append(all, k)
 			}
 		}
@@ -126,7 +126,7 @@ func (f *fit) learnScale() error {
 		}
 		errors[scale] = math.Inf(1)
 		for _, k := range f.cfg.kinds(f.sum.Dim) {
-			if k.Form != "diagonal" && f.cfg.Metric == "" {
+			if k.Form != "diagonal" && f.cfg.Metric.Form == "" {
 				continue
 			}
 			learned, err := metric.Learn(f.ctx, scaled, y, f.info.Outputs, weights, metric.Options{Kernel: k.Kernel, Form: k.Form,
@@ -214,7 +214,7 @@ func denseBytes(sum *dataset.Summary) float64 { return 4 * float64(sum.Rows) * f
 
 func (f *fit) rfmOptions(sum *dataset.Summary) rfm.Options {
 	opt := rfm.Options{
-		Kinds: f.cfg.kinds(sum.Dim), Members: f.cfg.Members, Leaf: f.cfg.Leaf, Centres: f.cfg.Features, Lambda: f.cfg.Lambda,
+		Kinds: f.cfg.kinds(sum.Dim), Members: f.cfg.Members, Leaf: f.cfg.Leaf, Centres: f.cfg.Map.Features, Lambda: f.cfg.Lambda,
 		Classes: f.classes != nil, Logistic: f.classes != nil, Held: f.classes != nil || f.labels != nil, Seed: f.cfg.Seed,
 	}
 	if f.opt.Memory > 0 && opt.Leaf == 0 {

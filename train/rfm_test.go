@@ -66,9 +66,9 @@ func TestWhereRFMIsTheDefault(t *testing.T) {
 		rfm bool
 	}{
 		"a table":               {table, Config{}, Options{}, true},
-		"said to be automatic":  {table, Config{Learner: "AUTO", Task: "Classify", Scale: "minmax", Seed: 7, Gamma: "median"}, Options{}, true},
+		"said to be automatic":  {table, Config{Learner: "AUTO", Task: "Classify", Scale: "minmax", Seed: 7, Kernel: Kernel{Gamma: "median"}}, Options{}, true},
 		"numbers":               {parts["regress"](0, 1200, false), Config{}, Options{}, true},
-		"class weights":         {table, Config{ClassWeight: "balanced", Calibrate: "platt", CalibrateFolds: 3}, Options{}, true},
+		"class weights":         {table, Config{ClassWeight: "balanced", Calibrate: Calibration{Method: "platt", Folds: 3}}, Options{}, true},
 		"leaf":                  {tabular(t, 300, 5, 1, false), Config{Leaf: 100, Learner: "Auto"}, Options{}, true},
 		"members":               {table, Config{Members: 1, Task: "classify"}, Options{}, true},
 		"sparse, few columns":   {tabular(t, 1000, 50, 0.2, true), Config{}, Options{}, true},
@@ -82,21 +82,21 @@ func TestWhereRFMIsTheDefault(t *testing.T) {
 		"several labels":        {parts["multilabel"](0, 1200, false), Config{Task: "multilabel"}, Options{}, false},
 		"outliers":              {table, Config{Task: "outliers"}, Options{}, false},
 		"another learner":       {table, Config{Learner: "svm"}, Options{}, false},
-		"kernel":                {table, Config{Kernel: "rbf"}, Options{}, false},
-		"gamma":                 {table, Config{Gamma: "median*2"}, Options{}, false},
-		"sigma":                 {table, Config{Sigma: 2}, Options{}, false},
-		"map":                   {table, Config{Map: "rff"}, Options{}, false},
-		"features":              {table, Config{Features: 100}, Options{}, false},
-		"options of maps":       {table, Config{Options: feature.Options{Landmarks: "kmeans"}, Map: "nystrom"}, Options{}, false},
+		"kernel":                {table, Config{Kernel: Kernel{Name: "rbf"}}, Options{}, false},
+		"gamma":                 {table, Config{Kernel: Kernel{Gamma: "median*2"}}, Options{}, false},
+		"sigma":                 {table, Config{Kernel: Kernel{Sigma: 2}}, Options{}, false},
+		"map":                   {table, Config{Map: Map{Name: "rff"}}, Options{}, false},
+		"features":              {table, Config{Map: Map{Features: 100}}, Options{}, false},
+		"options of maps":       {table, Config{Map: Map{Options: feature.Options{Landmarks: "kmeans"}, Name: "nystrom"}}, Options{}, false},
 		"lambda":                {table, Config{Lambda: 1}, Options{}, false},
 		"lambda-by":             {table, Config{LambdaBy: "folds"}, Options{}, false},
 		"c":                     {table, Config{C: 1}, Options{}, false},
 		"loss":                  {table, Config{Loss: "hinge"}, Options{}, false},
-		"components":            {table, Config{Components: 3}, Options{}, false},
-		"metric":                {table, Config{Metric: "diagonal"}, Options{}, false},
+		"components":            {table, Config{Reduce: Reduction{Components: 3}}, Options{}, false},
+		"metric":                {table, Config{Metric: Metric{Form: "diagonal"}}, Options{}, false},
 		"variance":              {parts["regress"](0, 1200, false), Config{Variance: true}, Options{}, false},
 		"statistics to be kept": {table, Config{}, Options{Keep: func(*Statistics) error { return nil }}, false},
-		"rows without labels": {table, Config{Components: 3}, Options{Unlabelled: func(dataset.Schema) (dataset.Source, error) { return table, nil }},
+		"rows without labels": {table, Config{Reduce: Reduction{Components: 3}}, Options{Unlabelled: func(dataset.Schema) (dataset.Source, error) { return table, nil }},
 			false},
 		"memory enough":     {table, Config{}, Options{Memory: 1 << 30}, true},
 		"memory too little": {table, Config{}, Options{Memory: 1 << 20}, false},
@@ -134,7 +134,7 @@ func TestTooLittleMemoryForTheDefault(t *testing.T) {
 	// As much as is asked for is enough, and its advice is right.
 	f := chosen(t, src, Config{Learner: "rfm"}, Options{})
 	all, _ := f.rfmMemory(f.sum)
-	f = chosen(t, src, Config{Learner: "rfm", Features: 100}, Options{})
+	f = chosen(t, src, Config{Learner: "rfm", Map: Map{Features: 100}}, Options{})
 	fewer, _ := f.rfmMemory(f.sum)
 	if !(fewer < all/2) {
 		t.Errorf("%g bytes, %g with fewer landmarks", all, fewer)
@@ -153,7 +153,7 @@ func TestRFMOutOfMemory(t *testing.T) {
 		}
 		names = append(names, strconv.Itoa(int(dense.Row(i)[0])+int(dense.Row(i)[1])))
 	}
-	cfg := Config{Learner: "rfm", Kernel: "rbf", Metric: "diagonal", Features: 50, Members: 1}
+	cfg := Config{Learner: "rfm", Kernel: Kernel{Name: "rbf"}, Metric: Metric{Form: "diagonal"}, Map: Map{Features: 50}, Members: 1}
 	for kind, rows := range map[string]matrix.Rows{"dense": {Dense: dense}, "sparse": {CSR: sparse(dense)}} {
 		src := source(t, rows, nil, 0, names)
 		f := chosen(t, src, cfg, Options{})
@@ -194,9 +194,9 @@ func TestRFMOutOfMemory(t *testing.T) {
 
 // rfmConfigs are the ways of the learner, small enough for tests.
 var rfmConfigs = []Config{
-	{Learner: "rfm", Kernel: "rbf", Features: 60},
-	{Learner: "rfm", Kernel: "matern", Metric: "full", Leaf: 150, Features: 40},
-	{Learner: "rfm", Kernel: "laplacian", Lambda: 0.1, Members: 1, Scale: "standard"},
+	{Learner: "rfm", Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 60}},
+	{Learner: "rfm", Kernel: Kernel{Name: "matern"}, Metric: Metric{Form: "full"}, Leaf: 150, Map: Map{Features: 40}},
+	{Learner: "rfm", Kernel: Kernel{Name: "laplacian"}, Lambda: 0.1, Members: 1, Scale: "standard"},
 }
 
 func TestRFMLearnsAndLoads(t *testing.T) {
@@ -277,7 +277,7 @@ func TestRFMOfSparseRows(t *testing.T) {
 	x, names := counts(1, 300)
 	wide := matrix.NewDense(300, 40)
 	x.Densify(wide)
-	cfg := Config{Learner: "rfm", Kernel: "laplacian", Features: 50, Scale: "none"}
+	cfg := Config{Learner: "rfm", Kernel: Kernel{Name: "laplacian"}, Map: Map{Features: 50}, Scale: "none"}
 	a := fitted(t, source(t, matrix.Rows{CSR: x}, nil, 0, names), cfg)
 	b := fitted(t, source(t, matrix.Rows{Dense: wide}, nil, 0, names), cfg)
 	sameScores(t, "sparse and dense", a, b, matrix.Rows{Dense: wide}, 0)
@@ -295,7 +295,7 @@ func TestWeightsOfRFM(t *testing.T) {
 		}
 	}
 	src := source(t, matrix.Rows{Dense: x}, one, 1, nil)
-	cfg := Config{Learner: "rfm", Kernel: "rbf", Features: 60, Lambda: 1e6} // the mean, nearly
+	cfg := Config{Learner: "rfm", Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 60}, Lambda: 1e6} // the mean, nearly
 	plain, weighted := fitted(t, src, cfg), fitted(t, &weightedSource{src}, cfg)
 	mean := func(w func(i int) float64) float64 {
 		sum, total := 0.0, 0.0
@@ -317,7 +317,7 @@ func TestWeightsOfRFM(t *testing.T) {
 	}
 	source := source(t, matrix.Rows{Dense: rows}, nil, 0, names)
 	share := func(weights string) (second int) {
-		m := fitted(t, source, Config{Learner: "rfm", Kernel: "rbf", Features: 60, Lambda: 1e6, ClassWeight: weights})
+		m := fitted(t, source, Config{Learner: "rfm", Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 60}, Lambda: 1e6, ClassWeight: weights})
 		scores := matrix.NewDense(300, 1)
 		if err := m.Scores(scores, matrix.Rows{Dense: rows}); err != nil {
 			t.Fatal(err)
@@ -345,8 +345,8 @@ func TestCalibratedRFM(t *testing.T) {
 	x, names := rings(1, 500, 2)
 	xt, want := rings(2, 300, 2)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
-	cfg := Config{Learner: "rfm", Kernel: "rbf", Features: 50, Leaf: 160}
-	cfg.Calibrate = "none"
+	cfg := Config{Learner: "rfm", Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 50}, Leaf: 160}
+	cfg.Calibrate.Method = "none"
 	plain := fitted(t, src, cfg)
 	if plain.HasProbabilities() {
 		t.Error("probabilities that nobody wants")
@@ -357,7 +357,7 @@ func TestCalibratedRFM(t *testing.T) {
 		leaf      int
 		method    string
 	}{{"platt", 3, 160, "platt"}, {"platt", 0, 160, "platt"}, {"auto", 0, 160, ""}, {"", 0, 2000, ""}} {
-		cfg.Calibrate, cfg.CalibrateFolds, cfg.Leaf = c.calibrate, c.folds, c.leaf
+		cfg.Calibrate.Method, cfg.Calibrate.Folds, cfg.Leaf = c.calibrate, c.folds, c.leaf
 		m := fitted(t, src, cfg)
 		own := c.method == ""
 		if own { // as its machines are made
@@ -387,7 +387,7 @@ func TestCalibratedRFM(t *testing.T) {
 			t.Errorf("%+v: %+v", c, info)
 		}
 	}
-	cfg.Calibrate, cfg.ClassWeight = "", "balanced"
+	cfg.Calibrate.Method, cfg.ClassWeight = "", "balanced"
 	if fitted(t, src, cfg).HasProbabilities() {
 		t.Error("scores of weighted classes are taken for estimates of probabilities")
 	}
@@ -442,17 +442,17 @@ func TestRFMErrors(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{Config{Learner: "rfm", Gamma: "1"}, "leave out gamma"},
-		{Config{Learner: "rfm", Gamma: "median*2"}, "leave out gamma"},
-		{Config{Learner: "rfm", Sigma: 1}, "leave out gamma"},
-		{Config{Learner: "rfm", Metric: "low-rank"}, "falkon takes one"},
+		{Config{Learner: "rfm", Kernel: Kernel{Gamma: "1"}}, "leave out gamma"},
+		{Config{Learner: "rfm", Kernel: Kernel{Gamma: "median*2"}}, "leave out gamma"},
+		{Config{Learner: "rfm", Kernel: Kernel{Sigma: 1}}, "leave out gamma"},
+		{Config{Learner: "rfm", Metric: Metric{Form: "low-rank"}}, "falkon takes one"},
 		{Config{Learner: "rfm", Leaf: 99}, "leaf 99"},
 		{Config{Learner: "rfm", Leaf: -1}, "leaf -1"},
 		{Config{Learner: "rfm", Members: -1}, "members -1"},
-		{Config{Learner: "rfm", Kernel: "poly"}, "it takes rbf"},
-		{Config{Learner: "rfm", Kernel: "magic"}, "magic"},
-		{Config{Learner: "rfm", Kernel: "laplacian", Metric: "full"}, "no full metric"},
-		{Config{Learner: "rfm", Map: "rff"}, "leave out the map"},
+		{Config{Learner: "rfm", Kernel: Kernel{Name: "poly"}}, "it takes rbf"},
+		{Config{Learner: "rfm", Kernel: Kernel{Name: "magic"}}, "magic"},
+		{Config{Learner: "rfm", Kernel: Kernel{Name: "laplacian"}, Metric: Metric{Form: "full"}}, "no full metric"},
+		{Config{Learner: "rfm", Map: Map{Name: "rff"}}, "leave out the map"},
 		{Config{Learner: "rfm", C: 1}, "no option c"},
 		{Config{Learner: "rfm", Task: "outliers"}, "does not detect outliers"},
 		{Config{Learner: "rfm", Task: "multilabel"}, "cannot multilabel"},
@@ -471,7 +471,7 @@ func TestRFMErrors(t *testing.T) {
 		t.Errorf("kinds %v", got)
 	}
 	for _, name := range []string{kernel.RBF.Name(), "cauchy"} {
-		for _, k := range (&Config{Kernel: name}).kinds(5) {
+		for _, k := range (&Config{Kernel: Kernel{Name: name}}).kinds(5) {
 			if k.Kernel.Name != name {
 				t.Errorf("the kernel %s gives %+v", name, k)
 			}
@@ -493,7 +493,7 @@ func TestLongTailsAreScaledByQuantiles(t *testing.T) {
 		y[i] += 0.5 * float64(row[2])
 		row[2] = float32(math.Exp(3 * float64(row[2])))
 	}
-	m := fitted(t, source(t, matrix.Rows{Dense: x}, y, 1, nil), Config{Learner: "rfm", Kernel: "rbf", Features: 60})
+	m := fitted(t, source(t, matrix.Rows{Dense: x}, y, 1, nil), Config{Learner: "rfm", Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 60}})
 	if info := m.Info(); info.Scale != "quantile" || !strings.Contains(info.Training.Why["scale"], "long tails") {
 		t.Errorf("scaling %s, %q", info.Scale, info.Training.Why["scale"])
 	}

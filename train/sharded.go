@@ -58,9 +58,9 @@ func CheckSharded(cfg Config) (Config, error) {
 			option.Set("learner", strings.Join(can, " or ")))
 	case c.Bag != nil:
 		return cfg, errors.New("bags are not trained in pieces; make rows of them first (transform)")
-	case c.Metric != "" && c.Metric != "none":
+	case c.Metric.Form != "" && c.Metric.Form != "none":
 		return cfg, errors.New("a metric is learned in passes of its own, which a training in pieces does not have; leave metric out")
-	case c.Given != nil:
+	case c.Map.Given != nil:
 		return cfg, errors.New("landmarks of a file are not in the manifest of a training in pieces; take those of its own rows")
 	case c.Conformal != 0:
 		return cfg, errors.New("intervals take one more pass, over rows held back, which a training in pieces does not have; ask for the variance")
@@ -68,7 +68,7 @@ func CheckSharded(cfg Config) (Config, error) {
 		return cfg, errors.New("a threshold takes rows that the learner has not seen, which a training in pieces does not have; give one to predict")
 	case c.calibrates():
 		return cfg, errors.New("probabilities take rows that the learner has not seen, in passes that a training in pieces does not have")
-	case c.MapComponents > 0:
+	case c.Reduce.MapComponents > 0:
 		return cfg, errors.New("components of each map take all rows once more; ask for components of all features")
 	case c.LambdaBy == "loo" || c.Path && c.LambdaBy == "":
 		return cfg, errors.New("leaving rows out takes all of them once more; choose λ by evidence, folds or held-out rows")
@@ -253,7 +253,7 @@ func (s *Sharded) Cost() ShardedCost {
 func (s *Sharded) Fixed() Config {
 	c := s.f.asked
 	if m := s.f.info.Feature; m != nil && !m.Decides() {
-		c.Features = s.f.mapDim()
+		c.Map.Features = s.f.mapDim()
 	}
 	if by := s.f.lambdaBy(s.f.sum.Rows); s.f.learner.name == ridgeLearner.name && by != "given" {
 		c.LambdaBy = by

@@ -77,7 +77,7 @@ func (c Config) BeforeLearner() Config {
 	}
 	c.Epsilon, c.EpsilonGiven, c.Tolerance, c.MaxIter = 0, false, 0, 0
 	if !c.pipeline().Mapped() && !c.machine() {
-		c.Gamma = ""
+		c.Kernel.Gamma = ""
 	}
 	return c
 }

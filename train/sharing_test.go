@@ -44,8 +44,8 @@ func TestSharingKeepsToPlainTrainings(t *testing.T) {
 		{Config{Learner: "ridge"}, "regress", false}, // it chooses λ itself
 		{Config{Learner: "ridge", Lambda: 1, Variance: true}, "regress", false},
 		{Config{Learner: "svm", C: 1}, "classify", true},
-		{Config{Learner: "svm", C: 1, Calibrate: "platt"}, "classify", false},
-		{Config{Learner: "svm", C: 1, Calibrate: "none"}, "classify", true},
+		{Config{Learner: "svm", C: 1, Calibrate: Calibration{Method: "platt"}}, "classify", false},
+		{Config{Learner: "svm", C: 1, Calibrate: Calibration{Method: "none"}}, "classify", true},
 		{Config{Learner: "svm", C: 1}, "multilabel", false},
 		{Config{Learner: "svm", C: 1, Penalty: "l1"}, "classify", false},
 		{Config{Learner: "svr", C: 1}, "regress", true},
@@ -62,7 +62,7 @@ func TestSharingKeepsToPlainTrainings(t *testing.T) {
 }
 
 func TestTriedLearnersAreForTheData(t *testing.T) {
-	base := Config{Kernel: "rbf"}
+	base := Config{Kernel: Kernel{Name: "rbf"}}
 	for _, c := range []struct {
 		data   Data
 		first  string
@@ -100,7 +100,7 @@ func TestTriedLearnersAreForTheData(t *testing.T) {
 			t.Errorf("%+v: others %v, want %v", c.data, got, c.others)
 		}
 	}
-	if mapped, exact := (Data{Task: "regress", Rows: 10, Classes: 0}).Variants(Config{Kernel: "poly"}); mapped != nil || exact != nil {
+	if mapped, exact := (Data{Task: "regress", Rows: 10, Classes: 0}).Variants(Config{Kernel: Kernel{Name: "poly"}}); mapped != nil || exact != nil {
 		t.Errorf("with another kernel: %v, %v", mapped, exact)
 	}
 }
@@ -111,7 +111,7 @@ func TestNoLearnerHasNothing(t *testing.T) {
 	has, common := none.Has("lambda")
 	likely, _ := none.Likely(&Config{})
 	if LearnerOf("auto") != nil || none.Name() != "" || none.Exact() || has || common || likely || none.SharesStatistics() ||
-		none.Setting() != "" || none.SizeOn(&Config{Features: 7}, 100) != 7 {
+		none.Setting() != "" || none.SizeOn(&Config{Map: Map{Features: 7}}, 100) != 7 {
 		t.Error("it has something")
 	}
 	if has, common := none.Has("features"); !has || !common {

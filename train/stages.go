@@ -7,11 +7,11 @@
 // any number of threads and any batch size. Options.Memory decides only whether the learner rfm is the default, which
 // holds all rows, and whether an svm has memory for Newton's steps after its passes.
 //
-// Programs use [Config], [Options] and [Fit] with its variants; [Statistics] for rows that come in parts; [Online] for
+// Programs use [Config] with its parts ([Metric], [Kernel], [Map], [Reduction], [Calibration]), [Options] and [Fit] with its variants; [Statistics] for rows that come in parts; [Online] for
 // a model that keeps learning; and [Resolve] and [NewPlan] for a [Plan]. The rest is for the packages that compare trainings (trial, cost, tune,
 // auto) and changes with them: [Learner] and the functions that find one ([LearnerOf], [ExactSVM], [OnePass], [Chooser],
 // [Data]), [Size], [Config.BeforeLearner], and what trainings on the same features share ([Prepared], [MappedRows], [PathRows],
-// [PartsFit]).
+// [PartsFit]), and [Settings], the values of a configuration by name.
 package train
 
 import (
@@ -33,7 +33,7 @@ import (
 // begin checks a configuration and begins a training on the rows of src.
 func begin(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*fit, error) {
 	f := &fit{ctx: ctx, src: src, asked: cfg, opt: opt, report: &Report{}}
-	if f.asked.own() && cfg.Kernel == "" {
+	if f.asked.own() && cfg.Kernel.Name == "" {
 		f.asked = f.asked.withoutKernel()
 	}
 	var err error

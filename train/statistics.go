@@ -205,7 +205,7 @@ func (f *fit) resume() error {
 		return errors.New("a threshold takes rows that the learner has not seen, which a training on saved statistics does not have; give one to predict")
 	case c.calibrates():
 		return errors.New("probabilities take rows that the learner has not seen, which saved statistics do not have; train on all rows at once")
-	case c.MapComponents > 0:
+	case c.Reduce.MapComponents > 0:
 		return errors.New("components of each map take all rows once more, which saved statistics do not have; " +
 			"ask for components of all features")
 	case c.LambdaBy == "loo":
@@ -282,7 +282,7 @@ func (f *fit) checkKeep() error {
 			option.Set("learner", ridgeLearner.name))
 	case f.bag != nil:
 		return errors.New("statistics are kept of rows, not of bags; make rows of the bags first (transform) and train on these")
-	case f.cfg.MapComponents > 0:
+	case f.cfg.Reduce.MapComponents > 0:
 		return errors.New("statistics are of features, not of the components of each map; leave map_components out")
 	case f.cfg.Conformal != 0:
 		return errors.New("intervals hold rows back, so the statistics would lack them; leave out one of the two")

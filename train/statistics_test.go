@@ -91,14 +91,14 @@ func TestAppendedRowsGiveTheModelOfOnePass(t *testing.T) {
 	for _, cfg := range []Config{
 		{Lambda: 0.5},
 		{LambdaBy: "held-out"},
-		{LambdaBy: "folds", Features: 600}, // sums of blocks in float32
+		{LambdaBy: "folds", Map: Map{Features: 600}}, // sums of blocks in float32
 		{LambdaBy: "evidence"},
-		{LambdaBy: "held-out", Scale: "quantile", Metric: "diagonal", MetricLandmarks: 50},
-		{Lambda: 0.1, Scale: "robust", Metric: "full", MetricLandmarks: 50},
+		{LambdaBy: "held-out", Scale: "quantile", Metric: Metric{Form: "diagonal", Landmarks: 50}},
+		{Lambda: 0.1, Scale: "robust", Metric: Metric{Form: "full", Landmarks: 50}},
 	} {
 		cfg.Learner, cfg.Seed = "ridge", 7
-		if cfg.Features == 0 {
-			cfg.Features = 64
+		if cfg.Map.Features == 0 {
+			cfg.Map.Features = 64
 		}
 		_, file := keeping(t, part(0, 500), cfg)
 		more := Config{Lambda: cfg.Lambda, LambdaBy: cfg.LambdaBy}
@@ -114,9 +114,9 @@ func TestAppendedRowsGiveTheModelOfOnePass(t *testing.T) {
 		}
 		tolerance := 1e-5
 		switch {
-		case cfg.Features > 512:
+		case cfg.Map.Features > 512:
 			tolerance = 1e-3
-		case cfg.Metric != "":
+		case cfg.Metric.Form != "":
 			tolerance = 1e-4 // nearly all of the answer is in few directions, and λ is small
 		}
 		sameScores(t, "appended", one, two, all, tolerance)
@@ -147,9 +147,9 @@ func TestStatisticsGiveTheModelTheyCameWith(t *testing.T) {
 	x, names := rings(3, 700, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 1, names)
 	for _, cfg := range []Config{
-		{Learner: "ridge", Features: 64, ClassWeight: "a=3,b=0.5"},
-		{Learner: "ridge", Map: "nystrom", Features: 32, Scale: "standard"},
-		{Learner: "ridge", Kernel: "linear"},
+		{Learner: "ridge", Map: Map{Features: 64}, ClassWeight: "a=3,b=0.5"},
+		{Learner: "ridge", Map: Map{Name: "nystrom", Features: 32}, Scale: "standard"},
+		{Learner: "ridge", Kernel: Kernel{Name: "linear"}},
 	} {
 		m, file := keeping(t, src, cfg)
 		again := continued(t, nil, statisticsOf(t, file), Config{})
@@ -169,9 +169,9 @@ func TestStatisticsGiveTheModelTheyCameWith(t *testing.T) {
 
 func TestRowsThatDoNotFitStatisticsAreRefused(t *testing.T) {
 	x, names := rings(4, 300, 2)
-	_, classes := keeping(t, source(t, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: "ridge", Features: 64})
+	_, classes := keeping(t, source(t, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: "ridge", Map: Map{Features: 64}})
 	wx, wy := waves(4, 300)
-	_, numbers := keeping(t, source(t, matrix.Rows{Dense: wx}, wy, 2, nil), Config{Learner: "ridge", Features: 64})
+	_, numbers := keeping(t, source(t, matrix.Rows{Dense: wx}, wy, 2, nil), Config{Learner: "ridge", Map: Map{Features: 64}})
 	names[7] = "z"
 	odd := source(t, matrix.Rows{Dense: x}, nil, 1, names)
 	for name, c := range map[string]struct {
@@ -199,8 +199,8 @@ func TestRowsThatDoNotFitStatisticsAreRefused(t *testing.T) {
 	if err := statisticsOf(t, classes).Merge(statisticsOf(t, numbers)); err == nil || !strings.Contains(err.Error(), "another pipeline") {
 		t.Errorf("classes and numbers merged: %v", err)
 	}
-	for name, cfg := range map[string]Config{"of an svm": {Learner: "svm", Features: 64},
-		"without the rows of intervals": {Learner: "ridge", Conformal: 0.9, Features: 64}} {
+	for name, cfg := range map[string]Config{"of an svm": {Learner: "svm", Map: Map{Features: 64}},
+		"without the rows of intervals": {Learner: "ridge", Conformal: 0.9, Map: Map{Features: 64}}} {
 		src := source(t, matrix.Rows{Dense: wx}, wy, 2, nil)
 		if cfg.Learner == "svm" {
 			x, names := rings(4, 300, 2)
@@ -214,7 +214,7 @@ func TestRowsThatDoNotFitStatisticsAreRefused(t *testing.T) {
 
 func TestStatisticsFilesAreChecked(t *testing.T) {
 	x, names := rings(5, 300, 2)
-	m, file := keeping(t, source(t, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: "ridge", Features: 64, Scale: "standard"})
+	m, file := keeping(t, source(t, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: "ridge", Map: Map{Features: 64}, Scale: "standard"})
 	// In a model's place, and the other way round.
 	if _, err := read(file); err == nil || !strings.Contains(err.Error(), "statistics of rows, not a model") {
 		t.Errorf("statistics as a model: %v", err)
@@ -247,7 +247,7 @@ func TestStatisticsFilesAreChecked(t *testing.T) {
 
 func FuzzReadStatistics(f *testing.F) {
 	x, names := rings(5, 60, 2)
-	_, file := keeping(f, source(f, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: "ridge", Features: 8, LambdaBy: "folds"})
+	_, file := keeping(f, source(f, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: "ridge", Map: Map{Features: 8}, LambdaBy: "folds"})
 	f.Add(file)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		safetensors.Seal(data)
@@ -265,7 +265,7 @@ func TestRidgeChoosesTheSameLambdaAtAnyBatchSize(t *testing.T) {
 	src := source(t, matrix.Rows{Dense: x}, y, 2, nil)
 	names, _ := learn.LambdaBy()
 	for _, by := range names {
-		cfg := Config{Features: 64, LambdaBy: by, Conformal: 0.8, Variance: by == "loo"}
+		cfg := Config{Map: Map{Features: 64}, LambdaBy: by, Conformal: 0.8, Variance: by == "loo"}
 		if by == "trace" {
 			cfg.Lambda = 1e-3
 		}
@@ -282,8 +282,8 @@ func TestRidgeChoosesTheSameLambdaAtAnyBatchSize(t *testing.T) {
 func TestLeaveOneOutErrorIsThatOfModelsWithoutTheRow(t *testing.T) {
 	x, y := waves(7, 60)
 	all := matrix.Rows{Dense: x}
-	_, file := keeping(t, source(t, all, y, 2, nil), Config{Learner: "ridge", Features: 16, Lambda: 1})
-	loo := fitted(t, source(t, all, y, 2, nil), Config{Features: 16, LambdaBy: "loo"})
+	_, file := keeping(t, source(t, all, y, 2, nil), Config{Learner: "ridge", Map: Map{Features: 16}, Lambda: 1})
+	loo := fitted(t, source(t, all, y, 2, nil), Config{Map: Map{Features: 16}, LambdaBy: "loo"})
 	for _, p := range model.ReportOf[*learn.RidgeReport](&loo.Info().Training).Path {
 		if p.Lambda < 1e-3 || p.Lambda > 100 {
 			continue
@@ -322,7 +322,7 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 		for seed := range uint64(seeds) {
 			x, y := waves(100+seed, 500+tested)
 			all := matrix.Rows{Dense: x}
-			m := fitted(t, source(t, all.Slice(0, 500), y[:1000], 2, nil), Config{Features: 48, Conformal: level, Variance: variance,
+			m := fitted(t, source(t, all.Slice(0, 500), y[:1000], 2, nil), Config{Map: Map{Features: 48}, Conformal: level, Variance: variance,
 				Seed: seed + 1, Lambda: 0.1})
 			m, err := read(fileOf(t, m))
 			if err != nil {
@@ -360,7 +360,7 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 func TestDeviationsAreOfTheModelAlone(t *testing.T) {
 	x, y := waves(8, 400)
 	all := matrix.Rows{Dense: x}
-	m := fitted(t, source(t, all, y, 2, nil), Config{Features: 48, Variance: true})
+	m := fitted(t, source(t, all, y, 2, nil), Config{Map: Map{Features: 48}, Variance: true})
 	noise := model.ReportOf[*learn.RidgeReport](&m.Info().Training).Noise
 	got := matrix.NewDense(400, 2)
 	if err := m.Deviations(got, all); err != nil {
@@ -391,7 +391,7 @@ func TestDeviationsAreOfTheModelAlone(t *testing.T) {
 			t.Errorf("%s begins with NaN, and the file loads", name)
 		}
 	}
-	plain := fitted(t, source(t, all, y, 2, nil), Config{Features: 48})
+	plain := fitted(t, source(t, all, y, 2, nil), Config{Map: Map{Features: 48}})
 	if err := plain.Deviations(got, all); err == nil {
 		t.Error("a model without variance tells deviations")
 	}
@@ -399,7 +399,7 @@ func TestDeviationsAreOfTheModelAlone(t *testing.T) {
 		t.Error("a model without intervals tells some")
 	}
 	cx, names := rings(9, 300, 2)
-	for _, cfg := range []Config{{Variance: true, Features: 64}, {Conformal: 0.9, Features: 64}} {
+	for _, cfg := range []Config{{Variance: true, Map: Map{Features: 64}}, {Conformal: 0.9, Map: Map{Features: 64}}} {
 		if _, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: cx}, nil, 1, names), cfg, Options{}); err == nil ||
 			!strings.Contains(err.Error(), "the labels are classes") {
 			t.Errorf("%+v for classes: %v", cfg, err)

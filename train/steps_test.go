@@ -43,15 +43,15 @@ func TestPlansTrainTheSameModel(t *testing.T) {
 		says string // names of steps
 	}{
 		{few, Config{}, "survey task scaling kernel map learner"},
-		{numbers, Config{Features: 64, Calibrate: "none"}, "survey task scaling kernel map learner"},
-		{numbers, Config{Metric: "diagonal", MetricRows: 200, Features: 64}, "survey task scaling metric kernel map learner"},
-		{few, Config{Kernel: "poly", Degree: 2, Features: 80, Components: 10, Learner: "ridge"}, "survey task scaling kernel map components learner"},
+		{numbers, Config{Map: Map{Features: 64}, Calibrate: Calibration{Method: "none"}}, "survey task scaling kernel map learner"},
+		{numbers, Config{Metric: Metric{Form: "diagonal", Rows: 200}, Map: Map{Features: 64}}, "survey task scaling metric kernel map learner"},
+		{few, Config{Kernel: Kernel{Name: "poly", Degree: 2}, Map: Map{Features: 80}, Reduce: Reduction{Components: 10}, Learner: "ridge"}, "survey task scaling kernel map components learner"},
 		{few, Config{Learner: "kernel-svm", Scale: "none"}, "survey task kernel learner"},
-		{few, Config{Kernel: "linear", Learner: "logistic", C: 1}, "survey task scaling learner"},
-		{few, Config{Learner: "svm", C: 1, Features: 32, Calibrate: "platt", Threshold: "0.3"}, "survey task scaling kernel map learner calibrate threshold"},
+		{few, Config{Kernel: Kernel{Name: "linear"}, Learner: "logistic", C: 1}, "survey task scaling learner"},
+		{few, Config{Learner: "svm", C: 1, Map: Map{Features: 32}, Calibrate: Calibration{Method: "platt"}, Threshold: "0.3"}, "survey task scaling kernel map learner calibrate threshold"},
 		{many, Config{Seed: 3}, "survey task scaling learner calibrate"},
-		{numbers, Config{Learner: "rfm", Kernel: "rbf", Features: 40}, "survey task scaling learner"},
-		{few, Config{Learner: "online", SurveyRows: 100, Features: 64, Gamma: "median*2"}, "survey task scaling kernel map learner"},
+		{numbers, Config{Learner: "rfm", Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 40}}, "survey task scaling learner"},
+		{few, Config{Learner: "online", SurveyRows: 100, Map: Map{Features: 64}, Kernel: Kernel{Gamma: "median*2"}}, "survey task scaling kernel map learner"},
 	} {
 		o, err := c.cfg.SurveyOptions()
 		if err != nil {

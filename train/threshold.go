@@ -24,7 +24,7 @@ func (c *Config) checkThreshold() error {
 		return err
 	case c.Task != "auto" && c.Task != "classify":
 		return option.Errorf("a threshold divides two classes, which the task %s does not have; leave out %s", c.Task, option.Ref("threshold"))
-	case r.Kind == "probability" && c.Calibrate == "none":
+	case r.Kind == "probability" && c.Calibrate.Method == "none":
 		return option.Errorf("the threshold %s is a probability, and %s leaves these out; give score=%s, or another calibration", c.Threshold,
 			option.Set("calibrate", "none"), c.Threshold)
 	case c.SurveyRows > 0 && r.Chosen():
@@ -82,7 +82,7 @@ func (f *fit) divide() error {
 		if f.cfg.SurveyRows > 0 {
 			return errors.New("the threshold is a probability, which this learner has in passes of its own; give score=NUMBER")
 		}
-		f.cfg.Calibrate = "platt"
+		f.cfg.Calibrate.Method = "platt"
 		if err := f.calibrate(); err != nil {
 			return err
 		}

@@ -11,24 +11,24 @@ import (
 // learner and everything else that is not automatic.
 func Describe(c train.Config) string {
 	parts := []string{c.KernelName()}
-	if chooser := train.Chooser(); c.Learner == chooser.Name() && c.Kernel == "" {
+	if chooser := train.Chooser(); c.Learner == chooser.Name() && c.Kernel.Name == "" {
 		parts = nil
 	}
 	add := func(format string, v any) { parts = append(parts, fmt.Sprintf(format, v)) }
-	if c.Degree != 0 {
-		add("%d", c.Degree)
+	if c.Kernel.Degree != 0 {
+		add("%d", c.Kernel.Degree)
 	}
-	if c.Gamma != "" && c.Gamma != "median" {
-		add("γ %s", c.Gamma)
+	if c.Kernel.Gamma != "" && c.Kernel.Gamma != "median" {
+		add("γ %s", c.Kernel.Gamma)
 	}
-	if c.Sigma != 0 {
-		add("σ %g", c.Sigma)
+	if c.Kernel.Sigma != 0 {
+		add("σ %g", c.Kernel.Sigma)
 	}
-	if c.Map != "" {
-		add("%s", c.Map)
+	if c.Map.Name != "" {
+		add("%s", c.Map.Name)
 	}
-	if c.Features != 0 {
-		add("D %d", c.Features)
+	if c.Map.Features != 0 {
+		add("D %d", c.Map.Features)
 	}
 	if c.Scale != "" && c.Scale != "auto" {
 		add("%s", c.Scale)

@@ -80,8 +80,8 @@ func histogramRow(r *random.Stream, x []float32) float64 {
 
 func TestRaceFindsTheKernelOfTheData(t *testing.T) {
 	candidates := []train.Config{
-		{Kernel: "linear", Learner: "svm"},
-		{Kernel: "rbf", Learner: "svm", Features: 256},
+		{Kernel: train.Kernel{Name: "linear"}, Learner: "svm"},
+		{Kernel: train.Kernel{Name: "rbf"}, Learner: "svm", Map: train.Map{Features: 256}},
 	}
 	for _, c := range []struct {
 		name string
@@ -97,7 +97,7 @@ func TestRaceFindsTheKernelOfTheData(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := res.Racers[res.Winner].Config.Kernel; got != c.want {
+			if got := res.Racers[res.Winner].Config.Kernel.Name; got != c.want {
 				t.Errorf("%s won, want %s: %s", got, c.want, runs(res))
 			}
 		})
@@ -107,8 +107,8 @@ func TestRaceFindsTheKernelOfTheData(t *testing.T) {
 func TestRaceFindsTheAdditiveKernelOfHistograms(t *testing.T) {
 	s := draw(t, made(t, 4000, 24, histogramRow), 4000, "")
 	res, err := Race(t.Context(), s, []train.Config{
-		{Kernel: "laplacian", Learner: "ridge", Features: 256, Gamma: "100"},
-		{Kernel: "chi2", Learner: "ridge"},
+		{Kernel: train.Kernel{Name: "laplacian", Gamma: "100"}, Learner: "ridge", Map: train.Map{Features: 256}},
+		{Kernel: train.Kernel{Name: "chi2"}, Learner: "ridge"},
 	}, RaceOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func (f *fakeTrial) options(o RaceOptions) RaceOptions {
 // contestants are candidates of C 1 to k.
 func contestants(k int) (all []train.Config) {
 	for i := range k {
-		all = append(all, train.Config{Kernel: "linear", Learner: "svm", C: float64(i + 1)})
+		all = append(all, train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: "svm", C: float64(i + 1)})
 	}
 	return all
 }
@@ -248,7 +248,7 @@ func TestRaceWithoutTimeForAnyFails(t *testing.T) {
 
 func TestRaceDoesNotDependOnTime(t *testing.T) {
 	src := made(t, 3000, 4, ringRow)
-	candidates := []train.Config{{Kernel: "linear"}, {Features: 64}, {Kernel: "laplacian", Features: 64}}
+	candidates := []train.Config{{Kernel: train.Kernel{Name: "linear"}}, {Map: train.Map{Features: 64}}, {Kernel: train.Kernel{Name: "laplacian"}, Map: train.Map{Features: 64}}}
 	run := func() *RaceResult {
 		res, err := Race(t.Context(), draw(t, src, 2000, ""), candidates, RaceOptions{Rungs: []int{200, 800}})
 		if err != nil {
@@ -269,14 +269,14 @@ func TestRaceDoesNotDependOnTime(t *testing.T) {
 
 func TestRaceDropsWhatCannotBeTrained(t *testing.T) {
 	s := draw(t, made(t, 300, 4, ringRow), 300, "")
-	res, err := Race(t.Context(), s, []train.Config{{Kernel: "chi2", Scale: "none"}, {Kernel: "linear"}}, RaceOptions{})
+	res, err := Race(t.Context(), s, []train.Config{{Kernel: train.Kernel{Name: "chi2"}, Scale: "none"}, {Kernel: train.Kernel{Name: "linear"}}}, RaceOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if res.Winner != 1 || !strings.Contains(res.Racers[0].Dropped, "chi2") {
 		t.Error(runs(res))
 	}
-	if _, err := Race(t.Context(), s, []train.Config{{Kernel: "chi2", Scale: "none"}}, RaceOptions{}); err == nil ||
+	if _, err := Race(t.Context(), s, []train.Config{{Kernel: train.Kernel{Name: "chi2"}, Scale: "none"}}, RaceOptions{}); err == nil ||
 		!strings.Contains(err.Error(), "no candidate can be trained") {
 		t.Errorf("got %v", err)
 	}
@@ -288,7 +288,7 @@ func TestSmallAndOneSidedData(t *testing.T) {
 		t.Errorf("one class: %v", err)
 	}
 	constant := draw(t, one, 50, "regress")
-	res, err := Race(t.Context(), constant, []train.Config{{Kernel: "linear"}, {}}, RaceOptions{})
+	res, err := Race(t.Context(), constant, []train.Config{{Kernel: train.Kernel{Name: "linear"}}, {}}, RaceOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +296,7 @@ func TestSmallAndOneSidedData(t *testing.T) {
 		t.Errorf("constant targets: %s", runs(res))
 	}
 	twenty := draw(t, made(t, 20, 2, linearRow), 20, "")
-	if res, err = Race(t.Context(), twenty, []train.Config{{Kernel: "linear"}, {}}, RaceOptions{}); err != nil || res.Held != 20 {
+	if res, err = Race(t.Context(), twenty, []train.Config{{Kernel: train.Kernel{Name: "linear"}}, {}}, RaceOptions{}); err != nil || res.Held != 20 {
 		t.Errorf("20 rows: %v", err)
 	}
 	if _, err := Draw(t.Context(), made(t, 3, 2, linearRow), 3, "regress", 1); err == nil || !strings.Contains(err.Error(), "3 rows") {
@@ -307,7 +307,7 @@ func TestSmallAndOneSidedData(t *testing.T) {
 		return float64(r.Intn(1 << 30))
 	})
 	many := draw(t, every, 60, "classify")
-	if _, err := Race(t.Context(), many, []train.Config{{Kernel: "linear"}}, RaceOptions{}); err != nil {
+	if _, err := Race(t.Context(), many, []train.Config{{Kernel: train.Kernel{Name: "linear"}}}, RaceOptions{}); err != nil {
 		t.Logf("60 classes of one row each: %v", err)
 	}
 }

@@ -39,13 +39,13 @@ type Axis struct {
 // optionally preceded by "median*", "scale*" or "trace*".
 func ParseAxis(name, text string) (Axis, error) {
 	a := Axis{Name: strings.ReplaceAll(name, "-", "_")}
-	field, ok := settings()[a.Name]
-	if !ok {
+	kind := kindOf(a.Name)
+	if kind == reflect.Invalid {
 		return a, fmt.Errorf("%s is not a setting that a search knows; known are %s", name, strings.Join(Settings(), ", "))
 	}
 	text = strings.TrimSpace(text)
 	at := max(strings.Index(text, "log:"), strings.Index(text, "lin:"))
-	if at < 0 || field.kind == reflect.String && a.Name != "gamma" {
+	if at < 0 || kind == reflect.String && a.Name != "gamma" {
 		for v := range strings.SplitSeq(text, ",") {
 			if v = strings.TrimSpace(v); v == "" {
 				return a, fmt.Errorf("%s: %q has an empty value", name, text)
@@ -54,7 +54,7 @@ func ParseAxis(name, text string) (Axis, error) {
 			}
 			a.Values = append(a.Values, v)
 		}
-	} else if err := a.parseRange(text[:at], text[at:], field.kind); err != nil {
+	} else if err := a.parseRange(text[:at], text[at:], kind); err != nil {
 		return a, fmt.Errorf("%s: %w", name, err)
 	}
 	for _, v := range a.Values {
@@ -114,112 +114,92 @@ func (a *Axis) value(v float64, kind reflect.Kind) string {
 // draw draws a value.
 func (a *Axis) draw(s *random.Stream) string {
 	if a.High != 0 {
-		return a.value(a.at(s.Uniform()), settings()[a.Name].kind)
+		return a.value(a.at(s.Uniform()), kindOf(a.Name))
 	}
 	return a.Values[s.Intn(len(a.Values))]
 }
 
-// setting is a field of a train.Config that a search can set.
-type setting struct {
-	index []int
-	kind  reflect.Kind
-}
-
-// Settings lists what a search can set, in the order of train.Config.
+// Settings lists what a search can set, in the order of train.Settings.
 func Settings() (names []string) {
-	for _, f := range fields() {
-		names = append(names, f.name)
+	for _, s := range train.Settings() {
+		if kindOf(s.Name) != reflect.Invalid {
+			names = append(names, s.Name)
+		}
 	}
 	return names
 }
 
-type field struct {
-	name string
-	setting
-}
-
-// notSearched are the fields that do not affect how good a model is, or that other fields set.
+// notSearched are the settings that do not affect how good a model is, or that other settings set.
 var notSearched = []string{"task", "lambda_by", "epsilon_given", "shrinkage_given", "path", "variance", "conformal", "calibrate", "threshold",
 	"calibrate_folds", "survey_rows", "lookup"}
 
-var fields = sync.OnceValue(func() (all []field) {
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[train.Config]()) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		switch k := f.Type.Kind(); {
-		case name == "" || name == "-" || slices.Contains(notSearched, name):
-		case k == reflect.String || k == reflect.Int || k == reflect.Float64 || k == reflect.Bool || k == reflect.Uint64:
-			all = append(all, field{name, setting{f.Index, k}})
-		}
-	}
-	return all
-})
+// kindOf is the kind of a setting's values, Invalid if a search cannot set it.
+func kindOf(name string) reflect.Kind { return kinds()[name] }
 
-var settings = sync.OnceValue(func() map[string]setting {
-	all := map[string]setting{}
-	for _, f := range fields() {
-		all[f.name] = f.setting
+var kinds = sync.OnceValue(func() map[string]reflect.Kind {
+	all := map[string]reflect.Kind{}
+	for _, s := range train.Settings() {
+		switch k := s.Type.Kind(); {
+		case slices.Contains(notSearched, s.Name):
+		case k == reflect.String || k == reflect.Int || k == reflect.Float64 || k == reflect.Bool || k == reflect.Uint64:
+			all[s.Name] = k
+		}
 	}
 	return all
 })
 
 // set sets a setting of a configuration.
 func set(c *train.Config, name, value string) error {
-	f, ok := settings()[name]
-	if !ok {
+	kind := kindOf(name)
+	if kind == reflect.Invalid {
 		return fmt.Errorf("%s is not a setting that a search knows; known are %s", name, strings.Join(Settings(), ", "))
 	}
-	v := reflect.ValueOf(c).Elem().FieldByIndex(f.index)
 	number := value
 	switch name {
 	case "lambda":
-		c.LambdaBy = ""
+		by := ""
 		if times, ok := strings.CutPrefix(value, "trace*"); ok {
-			number, c.LambdaBy = times, "trace"
+			number, by = times, "trace"
 		} else if n, err := strconv.ParseFloat(value, 64); err == nil && n == 0 {
-			c.LambdaBy = "given"
+			by = "given"
 		}
+		c.Set("lambda_by", by)
 		fallthrough
 	case "c":
 		if value == "auto" {
-			v.SetFloat(0)
-			return nil
+			number = "0"
 		}
 	}
+	var v any
 	var err error
-	switch f.kind {
+	switch kind {
 	case reflect.String:
-		v.SetString(value)
+		v = value
 	case reflect.Int:
 		var n float64 // 1e3 is a whole number too
 		if n, err = strconv.ParseFloat(number, 64); err == nil && (n != math.Trunc(n) || math.Abs(n) > 1e15) {
 			err = fmt.Errorf("not whole")
 		}
-		v.SetInt(int64(n))
+		v = int(n)
 	case reflect.Uint64:
-		var n uint64
-		n, err = strconv.ParseUint(number, 10, 64)
-		v.SetUint(n)
+		v, err = strconv.ParseUint(number, 10, 64)
 	case reflect.Float64:
 		var n float64
 		if n, err = strconv.ParseFloat(number, 64); err == nil && n-n != 0 {
 			err = fmt.Errorf("not finite")
 		}
-		v.SetFloat(n)
-		if name == "shrinkage" {
-			c.ShrinkageGiven = n == 0
-		}
-		if name == "epsilon" {
-			c.EpsilonGiven = n == 0 // otherwise 0 would mean the default
-		}
+		v = n
 	case reflect.Bool:
-		var b bool
-		b, err = strconv.ParseBool(value)
-		v.SetBool(b)
+		v, err = strconv.ParseBool(value)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %q is not %s", name, value, map[reflect.Kind]string{
 			reflect.Int: "a whole number", reflect.Uint64: "a whole number", reflect.Float64: "a number", reflect.Bool: "true or false",
-		}[f.kind])
+		}[kind])
+	}
+	c.Set(name, v)
+	if name == "shrinkage" || name == "epsilon" {
+		c.Set(name+"_given", v == 0.0) // otherwise 0 would mean the default
 	}
 	return nil
 }

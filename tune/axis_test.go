@@ -74,7 +74,7 @@ func TestGridLeavesOutWhatSaysNothing(t *testing.T) {
 		if (k.Config.C != 0) == (k.Config.Learner == "ridge") || (k.Config.Lambda != 0) != (k.Config.Learner == "ridge") {
 			t.Errorf("%v: C = %g, λ = %g", k.Values, k.Config.C, k.Config.Lambda)
 		}
-		if k.Config.Learner == "kernel-svm" && k.Config.Features != 0 {
+		if k.Config.Learner == "kernel-svm" && k.Config.Map.Features != 0 {
 			t.Errorf("%v has features", k.Values)
 		}
 	}
@@ -101,10 +101,10 @@ func TestUsualCIsLeftOutForNuOfClasses(t *testing.T) {
 		task  string
 		want  int
 	}{
-		{Space{Base: train.Config{Learner: "kernel-svm", Gamma: "1", SVMNu: 0.3}}, "classify", 1},
-		{Space{Base: train.Config{Learner: "kernel-svm", Gamma: "1"}, Axes: []Axis{nu}}, "classify", 2},
-		{Space{Base: train.Config{Learner: "kernel-svm", Gamma: "1"}, Axes: []Axis{nu}}, "regress", 10},
-		{Space{Base: train.Config{Gamma: "1"}, Axes: []Axis{axis(t, "learner", "svm,kernel-svm"), nu}}, "classify", 7},
+		{Space{Base: train.Config{Learner: "kernel-svm", Kernel: train.Kernel{Gamma: "1"}, SVMNu: 0.3}}, "classify", 1},
+		{Space{Base: train.Config{Learner: "kernel-svm", Kernel: train.Kernel{Gamma: "1"}}, Axes: []Axis{nu}}, "classify", 2},
+		{Space{Base: train.Config{Learner: "kernel-svm", Kernel: train.Kernel{Gamma: "1"}}, Axes: []Axis{nu}}, "regress", 10},
+		{Space{Base: train.Config{Kernel: train.Kernel{Gamma: "1"}}, Axes: []Axis{axis(t, "learner", "svm,kernel-svm"), nu}}, "classify", 7},
 	} {
 		got, err := c.space.withDefaults("svm", c.task).grid()
 		if err != nil || len(got.trials) != c.want {
@@ -144,9 +144,9 @@ func TestRandomSearchDrawsByLogarithm(t *testing.T) {
 		if v < 0.1 {
 			low++
 		}
-		_, factor, err := pipeline.SplitGamma(k.Config.Gamma)
+		_, factor, err := pipeline.SplitGamma(k.Config.Kernel.Gamma)
 		if err != nil || factor < 1 || factor > 5 {
-			t.Fatalf("γ = %s", k.Config.Gamma)
+			t.Fatalf("γ = %s", k.Config.Kernel.Gamma)
 		}
 		sum += factor
 	}
@@ -168,7 +168,7 @@ func TestRandomSearchDrawsByLogarithm(t *testing.T) {
 
 func TestPickIsTheSimplestWithinOneStandardError(t *testing.T) {
 	cand := func(mean, se float64, features int, learner string, lambda, c float64, degree int) *Candidate {
-		return &Candidate{Mean: mean, SE: se, Size: features, Config: train.Config{Learner: learner, Lambda: lambda, C: c, Degree: degree}}
+		return &Candidate{Mean: mean, SE: se, Size: features, Config: train.Config{Learner: learner, Lambda: lambda, C: c, Kernel: train.Kernel{Degree: degree}}}
 	}
 	all := []*Candidate{
 		cand(0.90, 0.02, 1024, "ridge", 0.1, 0, 3),
@@ -210,7 +210,7 @@ func TestMeansAndErrorsOfScores(t *testing.T) {
 
 func TestHalvingKeepsTheBestQuarterAndTheirPaths(t *testing.T) {
 	src := rings(t, 400, 3, 2)
-	space := Space{Base: train.Config{Features: 64, Learner: "ridge"},
+	space := Space{Base: train.Config{Map: train.Map{Features: 64}, Learner: "ridge"},
 		Axes: []Axis{axis(t, "gamma", "1e-6,0.3,1,100"), axis(t, "lambda", "trace*0.001,trace*0.1,trace*1000")}}
 	r := searched(t, src, space, Options{Search: "halving"})
 	judged, gammas := 0, map[string]bool{}
@@ -249,7 +249,7 @@ func TestSearchSaysWhatIsWrong(t *testing.T) {
 		{"learner of the other task", Space{Axes: []Axis{axis(t, "learner", "svm")}}, Options{}, 1, "cannot do"},
 		{"bags", Space{Base: train.Config{Bag: &pipeline.BagConfig{}}}, Options{}, 0, "not on bags"},
 		{"outliers", Space{Base: train.Config{Task: "outliers"}}, Options{}, 0, "outliers have no labels"},
-		{"memory", Space{Base: train.Config{Features: 256}, Axes: ridge}, Options{Memory: 1_500_000}, 0, "more memory"},
+		{"memory", Space{Base: train.Config{Map: train.Map{Features: 256}}, Axes: ridge}, Options{Memory: 1_500_000}, 0, "more memory"},
 		{"probabilities", Space{Axes: ridge}, Options{Metric: "log_loss"}, 0, "takes probabilities"},
 	} {
 		src := classes
@@ -265,12 +265,12 @@ func TestSearchSaysWhatIsWrong(t *testing.T) {
 // What cannot be trained leaves the others be: a kernel that does not take negative numbers, a γ
 // whose features overflow.
 func TestOneCandidateThatFailsLeavesTheOthers(t *testing.T) {
-	space := Space{Base: train.Config{Features: 64, Scale: "none", Degree: 3}, Axes: []Axis{axis(t, "learner", "ridge,svm"),
+	space := Space{Base: train.Config{Map: train.Map{Features: 64}, Scale: "none", Kernel: train.Kernel{Degree: 3}}, Axes: []Axis{axis(t, "learner", "ridge,svm"),
 		axis(t, "kernel", "rbf,chi2,poly"), axis(t, "gamma", "1,1e38"), axis(t, "lambda", "trace*0.01"), axis(t, "c", "1")}}
 	r := searched(t, rings(t, 200, 2, 2), space, Options{Folds: Folds{K: 2}})
 	failed := 0
 	for _, c := range r.Candidates {
-		bad := c.Config.Kernel == "chi2" || c.Config.Kernel == "poly" && c.Config.Gamma == "1e38"
+		bad := c.Config.Kernel.Name == "chi2" || c.Config.Kernel.Name == "poly" && c.Config.Kernel.Gamma == "1e38"
 		if bad != (c.Dropped != "") {
 			t.Errorf("%v: %q", c.Values, c.Dropped)
 		}

@@ -132,8 +132,8 @@ func (c *combinations) add(s Space, values map[string]string) {
 		t.Values[name] = v
 	}
 	k := kernel.Kernel{Name: t.Config.KernelName()}
-	if t.Values["degree"] == "" && t.Config.Degree == 0 {
-		t.Config.Degree = int(kernel.Ungiven(k.Name, "degree"))
+	if t.Values["degree"] == "" && t.Config.Kernel.Degree == 0 {
+		t.Config.Kernel.Degree = int(kernel.Ungiven(k.Name, "degree"))
 	}
 	if err := zero(k.Kind(), t.Values); err != nil {
 		c.refuse(err)
@@ -217,7 +217,7 @@ func applies(a *Axis, c *train.Config) bool {
 	case name == "components" || name == "variance_share" || name == "whiten" || name == "reduce":
 		return !learner.Exact()
 	case name == "map_components":
-		return c.Map == "sum"
+		return c.Map.Name == "sum"
 	}
 	if has, common := learner.Has(name); !common {
 		return has
@@ -228,12 +228,12 @@ func applies(a *Axis, c *train.Config) bool {
 		return true
 	case learner.Exact():
 		return learner.HasMapOption(name)
-	case k.Linear() && c.Map == "":
+	case k.Linear() && c.Map.Name == "":
 		return false
-	case name == "features" || c.Map == "" || c.Steps != nil:
+	case name == "features" || c.Map.Name == "" || c.Map.Steps != nil:
 		return true
 	}
-	return slices.Contains(feature.OptionsOf(c.Map), name)
+	return slices.Contains(feature.OptionsOf(c.Map.Name), name)
 }
 
 // mapSettings are the settings of single maps.

@@ -37,12 +37,12 @@ func (s Space) withDefaults(learner, task string) Space {
 			}
 		}
 	}
-	kernels := []string{b.Kernel}
+	kernels := []string{b.Kernel.Name}
 	if at := slices.IndexFunc(s.Axes, func(a Axis) bool { return a.Name == "kernel" }); at >= 0 {
 		kernels = s.Axes[at].Values
 	}
 	some := slices.ContainsFunc(kernels, func(k string) bool { return k == "" || kernel.Has(k, "gamma") })
-	if !has("gamma") && !has("sigma") && (b.Gamma == "" || b.Gamma == "median") && b.Sigma == 0 && b.Steps == nil && some {
+	if !has("gamma") && !has("sigma") && (b.Kernel.Gamma == "" || b.Kernel.Gamma == "median") && b.Kernel.Sigma == 0 && b.Map.Steps == nil && some {
 		s.Axes = append(s.Axes, usualGamma)
 	}
 	if !has("lambda") && b.Lambda == 0 && b.LambdaBy == "" && !b.Path && !b.Variance {

@@ -28,7 +28,7 @@ func ExampleSearch() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	space := tune.Space{Base: train.Config{Features: 128, Scale: "none"}, Axes: []tune.Axis{gamma}}
+	space := tune.Space{Base: train.Config{Map: train.Map{Features: 128}, Scale: "none"}, Axes: []tune.Axis{gamma}}
 	found, err := tune.Search(context.Background(), src, space, tune.Options{Pick: "one-se"})
 	if err != nil {
 		log.Fatal(err)

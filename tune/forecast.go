@@ -50,7 +50,7 @@ func (s *search) short(sample *trial.Sample) bool {
 	trainings := len(s.running)*len(s.division.Splits) - s.journal.resumed
 	largest := map[string]*Candidate{}
 	for _, c := range s.running {
-		if l := largest[c.Config.Learner]; l == nil || c.Config.Features > l.Config.Features {
+		if l := largest[c.Config.Learner]; l == nil || c.Config.Map.Features > l.Config.Map.Features {
 			largest[c.Config.Learner] = c
 		}
 	}
@@ -92,7 +92,7 @@ func (s *search) costs(sample *trial.Sample, of []*Candidate) (map[string]*expen
 		trained = append(trained, list...)
 		dearest := list[0]
 		for _, c := range list {
-			if c.Config.Features == dearest.Config.Features && c.Config.C > dearest.Config.C {
+			if c.Config.Map.Features == dearest.Config.Map.Features && c.Config.C > dearest.Config.C {
 				dearest = c
 			}
 		}
@@ -120,7 +120,7 @@ func grouped(of []*Candidate, key func(c *Candidate) string) map[string][]*Candi
 		groups[key(c)] = append(groups[key(c)], c)
 	}
 	for _, g := range groups {
-		slices.SortStableFunc(g, func(a, b *Candidate) int { return b.Config.Features - a.Config.Features })
+		slices.SortStableFunc(g, func(a, b *Candidate) int { return b.Config.Map.Features - a.Config.Map.Features })
 	}
 	return groups
 }
@@ -138,7 +138,7 @@ func (s *search) plans(sample *trial.Sample) (planned []*Candidate, most int64) 
 	}
 	kind := func(c *Candidate) string {
 		cfg := &c.Config
-		return fmt.Sprint(cfg.Learner, cfg.Kernel, cfg.Map, cfg.Steps, cfg.Degree, cfg.Scale, cfg.Components > 0)
+		return fmt.Sprint(cfg.Learner, cfg.Kernel.Name, cfg.Map.Name, cfg.Map.Steps, cfg.Kernel.Degree, cfg.Scale, cfg.Reduce.Components > 0)
 	}
 	for _, list := range grouped(s.running, kind) {
 		for len(list) > 0 && s.ctx.Err() == nil {
@@ -196,7 +196,7 @@ func (s *search) expected(costs map[string]*expense, of []*Candidate) (seconds f
 	mapped, collected := map[string]bool{}, map[string]bool{}
 	for _, c := range of {
 		e := costs[c.Config.Learner]
-		d := c.Config.Features
+		d := c.Config.Map.Features
 		if d == 0 || e.plan.Fixed {
 			d = e.plan.Features
 		}

@@ -81,10 +81,10 @@ func pipelineKey(c train.Config) (string, train.Config, error) {
 func (s *search) settled(c train.Config) train.Config {
 	base, asked := s.base.Info(), s.base.Config()
 	c.Task = base.Task
-	if f := base.Feature; f != nil && f.Steps == nil && c.Features == 0 && c.Steps == nil && c.Kernel == asked.Kernel &&
-		c.Map == asked.Map {
+	if f := base.Feature; f != nil && f.Steps == nil && c.Map.Features == 0 && c.Map.Steps == nil && c.Kernel.Name == asked.Kernel.Name &&
+		c.Map.Name == asked.Map.Name {
 		if !train.LearnerOf(c.Learner).Exact() {
-			c.Features = f.Features
+			c.Map.Features = f.Features
 		}
 	}
 	return c

@@ -129,7 +129,7 @@ func TestJournalOfAnotherSearchIsAnError(t *testing.T) {
 	src := rings(t, 60, 2, 2)
 	path := filepath.Join(t.TempDir(), "j")
 	space := func(gamma string) Space {
-		return Space{Base: train.Config{Features: 16}, Axes: []Axis{axis(t, "gamma", gamma), axis(t, "learner", "ridge")}}
+		return Space{Base: train.Config{Map: train.Map{Features: 16}}, Axes: []Axis{axis(t, "gamma", gamma), axis(t, "learner", "ridge")}}
 	}
 	opt := Options{Journal: path, Folds: Folds{K: 2}}
 	searched(t, src, space("1"), opt)

@@ -36,7 +36,7 @@ func pick(all []*Candidate, larger bool, rule string) (best, picked *Candidate) 
 		left = slices.DeleteFunc(left, func(c *Candidate) bool { return of(c) > low })
 	}
 	least(func(c *Candidate) float64 { return float64(c.Size) })
-	least(func(c *Candidate) float64 { return float64(c.Config.Degree) })
+	least(func(c *Candidate) float64 { return float64(c.Config.Kernel.Degree) })
 	first := left[0]
 	for _, c := range left {
 		if better(c, first) {

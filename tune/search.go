@@ -220,8 +220,8 @@ func (s *search) choose(space Space) error {
 		s.warn(fmt.Sprintf("the space has no more than %d different points, %d were asked for", len(c.trials), s.opt.Trials))
 	}
 	for _, t := range s.candidates {
-		if t.Scores = nil; t.Config.Kernel == "" && !train.LearnerOf(t.Config.Learner).ChoosesKernels() {
-			t.Config.Kernel = t.Config.KernelName()
+		if t.Scores = nil; t.Config.Kernel.Name == "" && !train.LearnerOf(t.Config.Learner).ChoosesKernels() {
+			t.Config.Kernel.Name = t.Config.KernelName()
 		}
 	}
 	return nil

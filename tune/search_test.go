@@ -109,13 +109,13 @@ func TestSharedScoresAreThoseOfRefits(t *testing.T) {
 			[]Axis{axis(t, "gamma", "median"), axis(t, "learner", "svr"), axis(t, "c", "0.1,1")}, 1e-4},
 		{"components", "", classes, train.Config{}, []Axis{axis(t, "gamma", "median"),
 			axis(t, "learner", "ridge"), axis(t, "components", "5,20"), axis(t, "lambda", "trace*0.001")}, 0},
-		{"in a file", "", classes, train.Config{Tolerance: 1e-4, Map: "orf"}, []Axis{axis(t, "gamma", "median"),
+		{"in a file", "", classes, train.Config{Tolerance: 1e-4, Map: train.Map{Name: "orf"}}, []Axis{axis(t, "gamma", "median"),
 			axis(t, "learner", "svm,ridge"), axis(t, "lambda", "1"), axis(t, "c", "0.1,1")}, 0.011}, // a row in a hundred, for the svm's gap
 		{"mapped twice", "", classes, train.Config{},
 			[]Axis{axis(t, "gamma", "median"), axis(t, "learner", "ridge"), axis(t, "lambda", "1,2,3,4")}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.base.Features = 64
+			c.base.Map.Features = 64
 			space := Space{Base: c.base, Axes: c.axes}
 			opt := Options{Metric: c.metric, Folds: Folds{K: 2, Repeats: 2}}
 			if c.name == "in a file" || c.name == "mapped twice" {
@@ -201,18 +201,18 @@ func TestStrictScoresAreThoseOfFit(t *testing.T) {
 			train.Config{}, []Axis{axis(t, "learner", "logistic"), axis(t, "c", "1"), axis(t, "gamma", "median")}, 0},
 		{"two numbers", "mae", table(t, numbers, dataset.Options{Weight: "w", Label: "y,label"}), train.Config{Task: "regress"},
 			[]Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-5},
-		{"calibrated", "brier", classes, train.Config{Calibrate: "platt"},
+		{"calibrated", "brier", classes, train.Config{Calibrate: train.Calibration{Method: "platt"}},
 			[]Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 0},
-		{"linear", "", rings(t, 240, 4, 3), train.Config{Kernel: "linear"}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1")}, 1e-12},
+		{"linear", "", rings(t, 240, 4, 3), train.Config{Kernel: train.Kernel{Name: "linear"}}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1")}, 1e-12},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.base.Kernel == "" {
-				c.base.Features = 64
+			if c.base.Kernel.Name == "" {
+				c.base.Map.Features = 64
 			}
 			r := searched(t, c.src, Space{Base: c.base, Axes: c.axes}, Options{Strict: true, Folds: Folds{K: 3}, Metric: c.metric})
 			look := &search{ctx: context.Background(), src: c.src}
 			var err error
-			if look.base, err = train.Prepare(look.ctx, c.src, train.Config{Kernel: "linear", Task: c.base.Task}, train.Options{}); err != nil {
+			if look.base, err = train.Prepare(look.ctx, c.src, train.Config{Kernel: train.Kernel{Name: "linear"}, Task: c.base.Task}, train.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			rows, err := look.lookAtRows()
@@ -248,7 +248,7 @@ func TestSizesAreWhatLearnersSee(t *testing.T) {
 	src := rings(t, 300, 3, 2)
 	sizes := map[string]int{}
 	for _, d := range []int{0, 32} {
-		base := train.Config{Gamma: "1", Features: d}
+		base := train.Config{Kernel: train.Kernel{Gamma: "1"}, Map: train.Map{Features: d}}
 		space := Space{Base: base, Axes: []Axis{axis(t, "learner", "ridge,kernel-svm,falkon,svm"),
 			axis(t, "lambda", "0.1"), axis(t, "c", "1"), axis(t, "penalty", "l2,l1")}}
 		for _, c := range searched(t, src, space, Options{Folds: Folds{K: 3}}).Candidates {
@@ -267,7 +267,7 @@ func TestSizesAreWhatLearnersSee(t *testing.T) {
 
 func TestSearchDoesNotDependOnThreads(t *testing.T) {
 	src := rings(t, 600, 4, 3)
-	space := Space{Base: train.Config{Features: 64}, Axes: []Axis{axis(t, "gamma", "median"),
+	space := Space{Base: train.Config{Map: train.Map{Features: 64}}, Axes: []Axis{axis(t, "gamma", "median"),
 		axis(t, "learner", "ridge,svm,logistic"), axis(t, "c", "1"), axis(t, "lambda", "trace*0.001")}}
 	threads := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(threads)

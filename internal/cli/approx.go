@@ -96,7 +96,7 @@ the nearest that some have; "impossible" is their share.`,
 		"in JSON, or @FILE with it; may be repeated (default: all maps that approximate the kernel at a reasonable cost)")
 	f.Var(countsValue{&a.features}, "features", "numbers D of features, separated by commas, or a range that doubles, such as 256:4096 "+
 		"(default 256,1024,4096; up to 1024 for nystrom and other maps with landmarks)")
-	mapOptions(f, &a.cfg.Options)
+	mapOptions(f, &a.cfg.Map.Options)
 	f.IntVar(&a.rows, "rows", 1000, "rows to judge by, all pairs of them; half of the rows at most where maps are fitted")
 	f.IntVar(&a.opt.Seeds, "seeds", 5, "how often each map is drawn")
 	f.Uint64Var(&a.cfg.Seed, "seed", 1, "the first seed, and that of the rows")
@@ -142,7 +142,7 @@ func (a *approximation) check(cmd *cobra.Command) error {
 	if a.pipe, err = exactPipeline(cmd, &a.cfg); err != nil {
 		return err
 	}
-	a.cfg.Kernel, a.cfg.Degree = a.pipe.Kernel.Name, a.pipe.Kernel.Degree
+	a.cfg.Kernel.Name, a.cfg.Kernel.Degree = a.pipe.Kernel.Name, a.pipe.Kernel.Degree
 	if err := checkData(&a.data); err != nil {
 		return err
 	}

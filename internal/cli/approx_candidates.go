@@ -52,7 +52,7 @@ func (a *approximation) candidates() ([]approx.Candidate, error) {
 		if err != nil {
 			return nil, err
 		}
-		configs = append(configs, feature.Config{Map: name, Kernel: a.kernel, Options: options, Given: a.cfg.Given})
+		configs = append(configs, feature.Config{Map: name, Kernel: a.kernel, Options: options, Given: a.cfg.Map.Given})
 	}
 	var list []approx.Candidate
 	for _, cfg := range configs {
@@ -98,7 +98,7 @@ func (a *approximation) probe(c approx.Candidate) error {
 // givenOptions are the options of maps that are set, by the names of their JSON. Each has to
 // belong to one of the maps named.
 func (a *approximation) givenOptions(names []string) (map[string]json.RawMessage, error) {
-	text, err := json.Marshal(a.cfg.Options)
+	text, err := json.Marshal(a.cfg.Map.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (a *approximation) fill(ctx context.Context, candidates []approx.Candidate,
 		if c.Config.Steps == nil {
 			c.Config.Kernel = a.kernel
 			if c.Config.Given != nil {
-				c.Config.Given = a.cfg.Given
+				c.Config.Given = a.cfg.Map.Given
 			}
 		}
 		var err error

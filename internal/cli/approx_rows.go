@@ -55,7 +55,7 @@ func (a *approximation) read(ctx context.Context, path string, candidates []appr
 		return rows, fmt.Errorf("%s: %d rows are too few: maps are judged by pairs of rows, and those that are fitted need others; "+
 			"give 4 rows or more", path, a.total)
 	}
-	if a.cfg.Given, err = scaling.Landmarks(a.cfg.Given, a.cfg.GivenFile, from, &schema); err != nil {
+	if a.cfg.Map.Given, err = scaling.Landmarks(a.cfg.Map.Given, a.cfg.Map.GivenFile, from, &schema); err != nil {
 		return rows, err
 	}
 	a.kernel.Gamma, _, err = a.pipe.GammaOf(rows.Fit)

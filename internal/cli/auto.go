@@ -80,12 +80,12 @@ func trainCommand(cmd *cobra.Command, c train.Config, path string) string {
 	}{
 		{flag{"task", c.Task}, true},
 		{flag{"scale", c.Scale}, c.Scale != "auto"},
-		{flag{"kernel", c.Kernel}, c.Kernel != ""},
-		{flag{"gamma", c.Gamma}, c.Gamma != "" && c.Gamma != "median"},
-		{flag{"degree", strconv.Itoa(c.Degree)}, c.Degree != 0},
-		{flag{"coef0", strconv.FormatFloat(c.Coef0, 'g', -1, 64)}, c.Coef0 != 1 && c.Kernel != ""},
-		{flag{"map", c.Map}, c.Map != ""},
-		{flag{"features", strconv.Itoa(c.Features)}, c.Features != 0},
+		{flag{"kernel", c.Kernel.Name}, c.Kernel.Name != ""},
+		{flag{"gamma", c.Kernel.Gamma}, c.Kernel.Gamma != "" && c.Kernel.Gamma != "median"},
+		{flag{"degree", strconv.Itoa(c.Kernel.Degree)}, c.Kernel.Degree != 0},
+		{flag{"coef0", strconv.FormatFloat(c.Kernel.Coef0, 'g', -1, 64)}, c.Kernel.Coef0 != 1 && c.Kernel.Name != ""},
+		{flag{"map", c.Map.Name}, c.Map.Name != ""},
+		{flag{"features", strconv.Itoa(c.Map.Features)}, c.Map.Features != 0},
 		{flag{"learner", c.Learner}, true},
 		{flag{"c", strconv.FormatFloat(c.C, 'g', -1, 64)}, c.C != 0},
 	} {

@@ -30,7 +30,7 @@ func (t *training) estimable(path string) string {
 		return "online learning"
 	case t.cfg.Task == "outliers" || t.cfg.Learner == "one-class":
 		return "outliers"
-	case t.cfg.Given != nil:
+	case t.cfg.Map.Given != nil:
 		return "given landmarks"
 	case path == "-":
 		return "standard input"

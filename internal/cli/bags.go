@@ -104,7 +104,7 @@ func settleBags(cmd *cobra.Command, path string, o *dataset.Options, c *train.Co
 	if changed("kernel") || changed("map") {
 		return nil
 	}
-	c.Kernel = kernel.Linear.Name()
+	c.Kernel.Name = kernel.Linear.Name()
 	for _, name := range append([]string{"features", "sigma"}, kernel.ParameterNames()...) {
 		if !changed(name) {
 			continue
@@ -119,10 +119,10 @@ func settleBags(cmd *cobra.Command, path string, o *dataset.Options, c *train.Co
 	// There is no map but that of the bags.
 	if b.Pooling == "cbp-krp" {
 		for name, move := range map[string]func(){
-			"pool":     func() { b.Pool, c.Pool = c.Pool, 0 },
-			"t":        func() { b.T, c.T = c.T, 0 },
-			"sparsity": func() { b.Sparsity, c.Sparsity = c.Sparsity, 0 },
-			"reuse":    func() { b.Reuse, c.Reuse = c.Reuse, "" },
+			"pool":     func() { b.Pool, c.Map.Pool = c.Map.Pool, 0 },
+			"t":        func() { b.T, c.Map.T = c.Map.T, 0 },
+			"sparsity": func() { b.Sparsity, c.Map.Sparsity = c.Map.Sparsity, 0 },
+			"reuse":    func() { b.Reuse, c.Map.Reuse = c.Map.Reuse, "" },
 		} {
 			if changed(name) {
 				move()
@@ -142,7 +142,7 @@ func settleBags(cmd *cobra.Command, path string, o *dataset.Options, c *train.Co
 func mapOptionNames() (names []string) {
 	var c train.Config
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
-	mapOptions(f, &c.Options)
+	mapOptions(f, &c.Map.Options)
 	f.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	return names
 }

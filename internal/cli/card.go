@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 
 	"mercer/dataset"
@@ -117,12 +116,12 @@ func commandOf(m *model.Model) string {
 		return text + " -o MODEL"
 	}
 	probe := newTrain()
-	for _, name := range configNames {
-		value, there := config[name]
-		if !there || name == "epsilon_given" {
+	for _, s := range train.Settings() {
+		value, there := config[s.Name]
+		if !there || s.Name == "epsilon_given" {
 			continue
 		}
-		f := probe.Flags().Lookup(strings.TrimPrefix(optionFlag(name, ""), "--"))
+		f := probe.Flags().Lookup(strings.TrimPrefix(optionFlag(s.Name, ""), "--"))
 		var word string
 		switch {
 		case f == nil:
@@ -142,13 +141,3 @@ func commandOf(m *model.Model) string {
 	}
 	return text + " -o MODEL"
 }
-
-// configNames are the settings of a training by their names in JSON.
-var configNames = func() (names []string) {
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[train.Config]()) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
-			names = append(names, name)
-		}
-	}
-	return names
-}()

@@ -148,8 +148,8 @@ func (d *demo) digits(ctx context.Context) ([]present.DigitsJSON, error) {
 		name string
 		cfg  train.Config
 	}{
-		{"linear model", train.Config{Kernel: kernel.Linear.Name(), Learner: "ridge", Lambda: digitsLambda, Seed: d.seed}},
-		{"Mercer, 2,048 random features", train.Config{Learner: "ridge", Lambda: digitsLambda, Features: 2048, Seed: d.seed}},
+		{"linear model", train.Config{Kernel: train.Kernel{Name: kernel.Linear.Name()}, Learner: "ridge", Lambda: digitsLambda, Seed: d.seed}},
+		{"Mercer, 2,048 random features", train.Config{Learner: "ridge", Lambda: digitsLambda, Map: train.Map{Features: 2048}, Seed: d.seed}},
 	} {
 		start := time.Now()
 		m, _, err := train.Fit(ctx, rows, c.cfg, train.Options{})
@@ -212,7 +212,7 @@ func (d *demo) stream(ctx context.Context) (*present.StreamJSON, error) {
 	present.StreamHead(d.w, d.rows, d.dims)
 
 	start := time.Now()
-	m, report, err := train.Fit(ctx, rows, train.Config{Features: d.features, Seed: d.seed}, train.Options{Progress: d.bars.report})
+	m, report, err := train.Fit(ctx, rows, train.Config{Map: train.Map{Features: d.features}, Seed: d.seed}, train.Options{Progress: d.bars.report})
 	d.bars.done()
 	if err != nil {
 		return nil, err
@@ -230,7 +230,7 @@ func (d *demo) stream(ctx context.Context) (*present.StreamJSON, error) {
 
 	// A tenth of the rows tells what a linear model can do.
 	few := dataset.Generate(dataset.Synthetic{Rows: max(1000, d.rows/10), Dim: d.dims, Seed: d.seed, BatchRows: d.batch})
-	linear, _, err := train.Fit(ctx, few, train.Config{Kernel: kernel.Linear.Name(), Seed: d.seed}, train.Options{})
+	linear, _, err := train.Fit(ctx, few, train.Config{Kernel: train.Kernel{Name: kernel.Linear.Name()}, Seed: d.seed}, train.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -339,6 +339,6 @@ func demoModel(ctx context.Context) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, _, err := train.Fit(ctx, rows, train.Config{Learner: "logistic", Features: 2048, Seed: 1}, train.Options{})
+	m, _, err := train.Fit(ctx, rows, train.Config{Learner: "logistic", Map: train.Map{Features: 2048}, Seed: 1}, train.Options{})
 	return m, err
 }

@@ -87,10 +87,10 @@ func contains(words, word string) bool {
 func modelFlags(cmd *cobra.Command, c *train.Config) {
 	kernelFlags(cmd, c)
 	f := cmd.Flags()
-	f.Var(&mapValue{name: &c.Map, steps: &c.Steps, weights: &c.Weights}, "map", "feature map (mercer maps lists them); or a chain or sum of maps in JSON, or @FILE "+
+	f.Var(&mapValue{name: &c.Map.Name, steps: &c.Map.Steps, weights: &c.Map.Weights}, "map", "feature map (mercer maps lists them); or a chain or sum of maps in JSON, or @FILE "+
 		"with it (default: one that suits the kernel and the data)")
-	f.IntVar(&c.Features, "features", 0, "D, the number of features (default: 4096, or fewer where there are few rows); of rfm, most landmarks of a machine (default: 1500 in leaves, 4096 for all rows)")
-	mapOptions(f, &c.Options)
+	f.IntVar(&c.Map.Features, "features", 0, "D, the number of features (default: 4096, or fewer where there are few rows); of rfm, most landmarks of a machine (default: 1500 in leaves, 4096 for all rows)")
+	mapOptions(f, &c.Map.Options)
 	f.Uint64Var(&c.Seed, "seed", 1, "seed of all that is random")
 }
 
@@ -130,9 +130,9 @@ func learnerFlags(cmd *cobra.Command, c *train.Config) {
 	f.Float64Var(&c.Huber, "huber", 0, "distance from which the loss huber is linear (default: the deviation of the targets)")
 	f.IntVar(&c.SurveyRows, "survey-rows", 0, "how many rows are looked at before online begins (default: all); "+
 		"standard input is then learned as it comes, and not kept")
-	f.StringVar(&c.Calibrate, "calibrate", "", "fit probabilities to scores of rows that the learner has not seen: "+
+	f.StringVar(&c.Calibrate.Method, "calibrate", "", "fit probabilities to scores of rows that the learner has not seen: "+
 		"none, platt, isotonic, temperature, logit, quota (default: temperature or logit for rfm, which cost nothing there; otherwise none)")
-	f.IntVar(&c.CalibrateFolds, "calibrate-folds", 0, "parts that the rows are divided into for --calibrate "+
+	f.IntVar(&c.Calibrate.Folds, "calibrate-folds", 0, "parts that the rows are divided into for --calibrate "+
 		"(default 5, of which as many are used as 20,000 rows need)")
 	f.StringVar(&c.Threshold, "threshold", "", "what divides two classes: a probability, score=NUMBER, or max-f1, precision=SHARE, recall=SHARE or "+
 		"cost=fn:NUMBER,fp:NUMBER, chosen on rows that the learner has not seen (default: the larger probability, or the sign of the score)")
@@ -167,25 +167,25 @@ func learnerFlags(cmd *cobra.Command, c *train.Config) {
 // reductionFlags are the flags of principal components.
 func reductionFlags(cmd *cobra.Command, c *train.Config) {
 	f := cmd.Flags()
-	f.StringVar(&c.Reduce, "reduce", "", "what components are: pca, principal ones; lda, linear discriminants, which tell classes apart, "+
+	f.StringVar(&c.Reduce.Method, "reduce", "", "what components are: pca, principal ones; lda, linear discriminants, which tell classes apart, "+
 		"one fewer than classes or --components of them (default pca)")
-	f.IntVar(&c.Components, "components", 0, "most principal components of the features to train on (default: the features themselves)")
-	f.Float64Var(&c.VarianceShare, "variance-share", 0, "as many principal components as hold this share of the variance, such as 0.95")
-	f.IntVar(&c.MapComponents, "map-components", 0, "principal components to keep of each map of a sum, before those of all features")
-	f.BoolVar(&c.Whiten, "whiten", false, "divide principal components by their deviations")
+	f.IntVar(&c.Reduce.Components, "components", 0, "most principal components of the features to train on (default: the features themselves)")
+	f.Float64Var(&c.Reduce.Share, "variance-share", 0, "as many principal components as hold this share of the variance, such as 0.95")
+	f.IntVar(&c.Reduce.MapComponents, "map-components", 0, "principal components to keep of each map of a sum, before those of all features")
+	f.BoolVar(&c.Reduce.Whiten, "whiten", false, "divide principal components by their deviations")
 }
 
 // kernelFlags are the flags that name a kernel.
 func kernelFlags(cmd *cobra.Command, c *train.Config) {
 	f := cmd.Flags()
-	f.StringVar(&c.Kernel, "kernel", kernel.RBF.Name(), "kernel: "+strings.Join(kernel.Names(), ", "))
-	f.StringVar(&c.Gamma, "gamma", "median", kernel.ParameterHelp("gamma")+
+	f.StringVar(&c.Kernel.Name, "kernel", kernel.RBF.Name(), "kernel: "+strings.Join(kernel.Names(), ", "))
+	f.StringVar(&c.Kernel.Gamma, "gamma", "median", kernel.ParameterHelp("gamma")+
 		": a number, median or scale, or one of these times a number, such as median*4")
-	f.Float64Var(&c.Sigma, "sigma", 0, sigmaHelp())
-	f.IntVar(&c.Degree, "degree", 0, kernel.ParameterHelp("degree"))
-	f.Float64Var(&c.Coef0, "coef0", 1, kernel.ParameterHelp("coef0"))
-	f.Float64Var(&c.Nu, "nu", 1.5, kernel.ParameterHelp("nu"))
-	f.Float64Var(&c.Homogeneity, "homogeneity", 1, kernel.ParameterHelp("homogeneity"))
+	f.Float64Var(&c.Kernel.Sigma, "sigma", 0, sigmaHelp())
+	f.IntVar(&c.Kernel.Degree, "degree", 0, kernel.ParameterHelp("degree"))
+	f.Float64Var(&c.Kernel.Coef0, "coef0", 1, kernel.ParameterHelp("coef0"))
+	f.Float64Var(&c.Kernel.Nu, "nu", 1.5, kernel.ParameterHelp("nu"))
+	f.Float64Var(&c.Kernel.Homogeneity, "homogeneity", 1, kernel.ParameterHelp("homogeneity"))
 }
 
 // sigmaHelp says what σ is, and of which kernels it is the length scale.
@@ -215,7 +215,7 @@ func unname(cmd *cobra.Command, c *train.Config, auto bool) {
 	if !auto && !slices.Contains([]string{"auto", train.Chooser().Name()}, strings.ToLower(c.Learner)) {
 		return
 	}
-	for name, given := range map[string]*string{"kernel": &c.Kernel, "gamma": &c.Gamma} {
+	for name, given := range map[string]*string{"kernel": &c.Kernel.Name, "gamma": &c.Kernel.Gamma} {
 		if !cmd.Flags().Changed(name) {
 			*given = ""
 		}
@@ -225,8 +225,8 @@ func unname(cmd *cobra.Command, c *train.Config, auto bool) {
 // settle gives a configuration from flags what depends on several of them.
 func settle(cmd *cobra.Command, c *train.Config) error {
 	kern := kernel.Kernel{Name: c.KernelName()}
-	if !cmd.Flags().Changed("degree") && c.Degree == 0 {
-		c.Degree = int(kernel.Ungiven(kern.Name, "degree"))
+	if !cmd.Flags().Changed("degree") && c.Kernel.Degree == 0 {
+		c.Kernel.Degree = int(kernel.Ungiven(kern.Name, "degree"))
 	}
 	if f := cmd.Flags().Lookup("epsilon"); f != nil && f.Changed && c.Epsilon == 0 {
 		c.EpsilonGiven = true
@@ -239,7 +239,7 @@ func settle(cmd *cobra.Command, c *train.Config) error {
 	}
 	if c.Learner == "kernel-svm" && cmd.Flags().Changed("nu") && !kernel.Has(kern.Name, "nu") {
 		return usagef("--nu is ν of the kernel %s, and the kernel is %s; ν of a support vector machine is --svm-nu",
-			strings.Join(kernelsWith("nu"), ", "), c.Kernel)
+			strings.Join(kernelsWith("nu"), ", "), c.Kernel.Name)
 	}
 	if f := cmd.Flags().Lookup("l1-ratio"); f != nil && f.Changed && c.L1Ratio == 0 {
 		return usagef("--l1-ratio 0 leaves nothing to |w|, which is ridge regression: give a number above 0, or --learner ridge")
@@ -287,7 +287,7 @@ func exactPipeline(cmd *cobra.Command, c *train.Config) (pipeline.Config, error)
 		return pipeline.Config{}, err
 	}
 	probe := *c
-	probe.Options, probe.Learner = feature.Options{}, "kernel-ridge" // which takes the kernel itself
+	probe.Map.Options, probe.Learner = feature.Options{}, "kernel-ridge" // which takes the kernel itself
 	probe.Seed = max(probe.Seed, 1)
 	cfg, err := probe.Pipeline()
 	if err != nil {
@@ -376,7 +376,7 @@ func landmarksHelp() string {
 // readLandmarks reads the landmarks that --landmarks names a file of, in any format of data,
 // without labels.
 func readLandmarks(ctx context.Context, c *train.Config, data dataset.Options) error {
-	path := c.Landmarks
+	path := c.Map.Landmarks
 	if path == "" || slices.Contains(feature.LandmarkChoices(), strings.ToLower(path)) {
 		return nil
 	}
@@ -399,11 +399,11 @@ func readLandmarks(ctx context.Context, c *train.Config, data dataset.Options) e
 	if err != nil {
 		return err
 	}
-	if c.Given = all.X.Dense; c.Given == nil {
-		c.Given = new(matrix.Dense)
-		all.X.CSR.Densify(c.Given)
+	if c.Map.Given = all.X.Dense; c.Map.Given == nil {
+		c.Map.Given = new(matrix.Dense)
+		all.X.CSR.Densify(c.Map.Given)
 	}
-	c.Landmarks, c.GivenFile = "given", path
+	c.Map.Landmarks, c.Map.GivenFile = "given", path
 	return nil
 }
 

@@ -163,7 +163,7 @@ func (t *training) check() error {
 			return usagef("--survey-rows is for one pass over the data, --epochs %d for several; leave out one of them", t.cfg.Epochs)
 		case t.holdsOut():
 			return usagef("--survey-rows reads the data once, so no rows can be kept back by --holdout; give a file with --test")
-		case t.cfg.Calibrate != "" && t.cfg.Calibrate != "auto" && t.cfg.Calibrate != "none":
+		case t.cfg.Calibrate.Method != "" && t.cfg.Calibrate.Method != "auto" && t.cfg.Calibrate.Method != "none":
 			return usagef("--survey-rows reads the data once, but --calibrate needs several passes; " +
 				"the logistic loss has probabilities of its own")
 		}
@@ -183,7 +183,7 @@ func (t *training) check() error {
 				"than with --unlabelled; leave out one of them")
 		case t.data.Group != "" || t.cfg.Bag != nil:
 			return usagef("--unlabelled is for rows, not for bags")
-		case t.cfg.Components == 0 && t.cfg.VarianceShare == 0 && t.cfg.MapComponents == 0:
+		case t.cfg.Reduce.Components == 0 && t.cfg.Reduce.Share == 0 && t.cfg.Reduce.MapComponents == 0:
 			return usagef("--unlabelled rows are to find principal components with; give --components or --variance-share as well")
 		}
 	}

@@ -142,10 +142,10 @@ func (t *transform) run(cmd *cobra.Command, args []string) error {
 
 // checkComplex finds what is wrong with --form complex, which is the form pair, written otherwise.
 func (t *transform) checkComplex() error {
-	if t.cfg.Form != "complex" {
+	if t.cfg.Map.Form != "complex" {
 		return nil
 	}
-	t.complex, t.cfg.Form = true, "pair"
+	t.complex, t.cfg.Map.Form = true, "pair"
 	if t.format != "npy" {
 		return usagef("--form complex: complex numbers are written as npy, and the output is %s; give -o Z.npy, or --form pair", t.format)
 	}
@@ -314,7 +314,7 @@ type fittedTransform struct {
 func fitTransform(ctx context.Context, path string, data dataset.Options, cfg train.Config,
 	opt train.Options) (t *fittedTransform, err error) {
 	t = &fittedTransform{}
-	data.AllInputs = cfg.Reduce != "lda"
+	data.AllInputs = cfg.Reduce.Method != "lda"
 	if cfg.Bag == nil {
 		f, err := dataset.Open(ctx, path, data)
 		if err != nil {

@@ -50,7 +50,7 @@ func (t *tuning) settleBags(cmd *cobra.Command, path string) error {
 	case t.opt.Strict:
 		return usagef("bags are pooled once for all folds, with scaling and γ of all members; leave out --strict")
 	}
-	probe := train.Config{Bag: c.Bag, Kernel: kernel.Linear.Name()}
+	probe := train.Config{Bag: c.Bag, Kernel: train.Kernel{Name: kernel.Linear.Name()}}
 	if err := probe.Check(); err != nil {
 		return usageError{err}
 	}
@@ -89,7 +89,7 @@ func (t *tuning) open(ctx context.Context, path string, p *progress) (*tuned, er
 		return nil, err
 	}
 	memory := t.opt.Memory
-	cfg := train.Config{Bag: t.train.cfg.Bag, Kernel: kernel.Linear.Name(), Scale: "none", Seed: t.train.cfg.Seed}
+	cfg := train.Config{Bag: t.train.cfg.Bag, Kernel: train.Kernel{Name: kernel.Linear.Name()}, Scale: "none", Seed: t.train.cfg.Seed}
 	mapping, _, _, err := train.FitBagPipeline(ctx, bags, cfg, train.Options{Progress: p.report, Memory: memory})
 	if err != nil {
 		bags.Close()

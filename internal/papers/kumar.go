@@ -50,12 +50,16 @@ type kumarMethod struct {
 // kumarMethods are the columns of the lecture's table, those with the lecture's figures alone last.
 func kumarMethods() []kumarMethod {
 	return []kumarMethod{
-		{"linear, ridge", "- - - - -", "- - - - -", false, func(*problem) train.Config { return train.Config{Kernel: "linear", Learner: "ridge"} }, 0},
+		{"linear, ridge", "- - - - -", "- - - - -", false, func(*problem) train.Config {
+			return train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: "ridge"}
+		}, 0},
 		{"random features, ridge", "3.6 14.9 11.6 7.3 5", "20 9 4260 90 36", true, func(p *problem) train.Config {
-			return train.Config{Map: "rff", Features: p.features, Learner: "ridge"}
+			return train.Config{Map: train.Map{Name: "rff", Features: p.features}, Learner: "ridge"}
 		}, 0},
 		{"Falkon, 2,000 landmarks", "- - - - -", "- - - - -", true,
-			func(*problem) train.Config { return train.Config{Learner: "falkon", Features: 2000, Tolerance: 1e-4} }, 0},
+			func(*problem) train.Config {
+				return train.Config{Learner: "falkon", Map: train.Map{Features: 2000}, Tolerance: 1e-4}
+			}, 0},
 		{fmt.Sprintf("kernel ridge, %d rows (theirs: exact SVM)", kumarExact), "11 15.1 2.2 8.3 9", "31 420 158400 - 780",
 			true, func(*problem) train.Config { return train.Config{Learner: "kernel-ridge"} }, kumarExact},
 		{name: "core vector machine (theirs alone)", errors: "5.5 14.8 2.3 6.2 8.8", times: "51 4380 27000 1.4 450"},
@@ -167,7 +171,7 @@ func kumarResults() []*Table {
 							p = sets(seed)[i]
 						}
 						cfg := m.cfg(p)
-						cfg.Gamma, cfg.Seed, cfg.Lambda = p.gamma, seed, lambda
+						cfg.Kernel.Gamma, cfg.Seed, cfg.Lambda = p.gamma, seed, lambda
 						return p.error(ctx, cfg, m.rows)
 					})
 					if err != nil {
@@ -193,7 +197,7 @@ func kumarResults() []*Table {
 				var all []float64
 				for _, m := range made {
 					cfg := m.cfg(own[i])
-					cfg.Gamma, cfg.Seed = own[i].gamma, seed
+					cfg.Kernel.Gamma, cfg.Seed = own[i].gamma, seed
 					start := time.Now()
 					if _, _, err := own[i].fit(ctx, cfg, m.rows); err != nil {
 						return nil, err

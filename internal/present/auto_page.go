@@ -77,7 +77,7 @@ func raceTable(r *trial.RaceResult) *report.Table {
 			row = append(row, cell)
 		}
 		features := ""
-		if d := c.Config.Features; d > 0 {
+		if d := c.Config.Map.Features; d > 0 {
 			features = units.Count(d)
 		}
 		note := c.Dropped

@@ -39,18 +39,18 @@ const cheapRows, heldRows, fewestRows = 10_000, 1000, 10
 
 // calibrate replaces "cheap": probabilities where the learner has its own, or where the rows are few.
 func calibrate(c *train.Config, s *dataset.Schema, rows, classes int) {
-	if c.Calibrate != "cheap" {
+	if c.Calibrate.Method != "cheap" {
 		return
 	}
-	c.Calibrate = ""
+	c.Calibrate.Method = ""
 	_, rfm := train.Data{Task: "classify", Rows: rows, Classes: classes, Dim: s.Dim, Numbers: s.Dim}.Default(*c)
 	own := (rfm || c.Learner == "rfm" && rows >= heldRows) && c.ClassWeight == "" || c.Learner == "logistic" || c.Learner == "online" && c.Loss == "logistic"
 	switch {
 	case own || rows > cheapRows || rows < fewestRows:
 	case classes > 2:
-		c.Calibrate = "temperature" // which keeps the order of the scores
+		c.Calibrate.Method = "temperature" // which keeps the order of the scores
 	default:
-		c.Calibrate = "platt"
+		c.Calibrate.Method = "platt"
 	}
 }
 
