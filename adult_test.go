@@ -49,7 +49,7 @@ func TestCalibratedModelsOfAdultDoNotContradictThemselves(t *testing.T) {
 	}
 	test := adult(t, "adult.test.gz")
 	cfg := Config{
-		Config: train.Config{Learner: "svm", Map: train.Map{Features: 256}, C: 1, Calibrate: train.Calibration{Method: "platt"}},
+		Config: train.Config{Learner: train.SVM{C: 1}, Map: train.Map{Features: 256}, Calibrate: train.Calibration{Method: "platt"}},
 		Test:   file(test, Options{Missing: "mean"}),
 	}
 	r, err := Train(context.Background(), file(adult(t, "adult.data.gz"), Options{Missing: "mean"}), cfg)

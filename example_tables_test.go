@@ -34,7 +34,7 @@ func ExampleTrain_threshold() {
 	defer remove()
 	data := mercer.File(path, mercer.Options{Columns: dataset.ColumnOptions{Ignore: "joined"}})
 	r, err := mercer.Train(context.Background(), data, mercer.Config{Holdout: 0.25,
-		Config: train.Config{Learner: "logistic", Kernel: train.Kernel{Name: "linear"}, C: 1, Threshold: "recall=0.9"}})
+		Config: train.Config{Learner: train.Logistic{C: 1}, Kernel: train.Kernel{Name: "linear"}, Threshold: "recall=0.9"}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func ExampleFile_columns() {
 	defer remove()
 	data := mercer.File(path, mercer.Options{Label: "churn",
 		Columns: dataset.ColumnOptions{ID: "customer_id", Date: "joined", Ordinal: "plan=basic<plus<pro"}})
-	r, err := mercer.Train(context.Background(), data, mercer.Config{Config: train.Config{Learner: "logistic", Kernel: train.Kernel{Name: "linear"}, C: 1}})
+	r, err := mercer.Train(context.Background(), data, mercer.Config{Config: train.Config{Learner: train.Logistic{C: 1}, Kernel: train.Kernel{Name: "linear"}}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func ExampleFile_parquet() {
 		log.Fatal(err)
 	}
 	r, err := mercer.Train(context.Background(), mercer.File(path, mercer.Options{Label: "price"}),
-		mercer.Config{Config: train.Config{Learner: "ridge", Kernel: train.Kernel{Name: "linear"}, Lambda: 1e-3}})
+		mercer.Config{Config: train.Config{Learner: train.Ridge{Lambda: 1e-3}, Kernel: train.Kernel{Name: "linear"}}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func ExampleLabelled_kernel() {
 		rows, labels = append(rows, row(word)), append(labels, label)
 	}
 	r, err := mercer.Train(context.Background(), mercer.Labelled(rows, labels),
-		mercer.Config{Config: train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: "ridge", Lambda: 0.1}})
+		mercer.Config{Config: train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.Ridge{Lambda: 0.1}}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -271,7 +271,7 @@ func ExampleLoad() {
 	data, remove := written("rings.csv", rings(400))
 	defer remove()
 	r, err := mercer.Train(context.Background(), mercer.File(data, mercer.Options{}),
-		mercer.Config{Config: train.Config{Map: train.Map{Features: 128}, Learner: "ridge"}})
+		mercer.Config{Config: train.Config{Map: train.Map{Features: 128}, Learner: train.Ridge{}}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -61,8 +61,8 @@ func file(text string, opt Options) Data {
 // A record gives the scores of the same row in a file, to the bit, as map, struct, values and numbers.
 func TestRecordsPredictLikeRowsOfAFile(t *testing.T) {
 	text := tableText(300)
-	for _, cfg := range []train.Config{{Map: train.Map{Features: 64}}, {Learner: "logistic", Map: train.Map{Features: 64}},
-		{Learner: "kernel-svm", C: 1}, {Learner: "ridge", Map: train.Map{Features: 64}, Calibrate: train.Calibration{Method: "platt"}}, {Kernel: train.Kernel{Name: "linear"}}} {
+	for _, cfg := range []train.Config{{Map: train.Map{Features: 64}}, {Learner: train.Logistic{}, Map: train.Map{Features: 64}},
+		{Learner: train.KernelSVM{C: 1}}, {Learner: train.Ridge{}, Map: train.Map{Features: 64}, Calibrate: train.Calibration{Method: "platt"}}, {Kernel: train.Kernel{Name: "linear"}}} {
 		m := trained(t, file(text, Options{}), Config{Config: cfg})
 		all, err := Predict(context.Background(), m, file(text, Options{}))
 		if err != nil {
@@ -127,7 +127,7 @@ func TestSingleRowsHaveTheBitsOfABatch(t *testing.T) {
 			x = append(x, []float64{s.Normal(), s.Normal(), s.Normal()})
 			labels = append(labels, fmt.Sprint("c", i%classes))
 		}
-		m := trained(t, Labelled(x, labels), Config{Config: train.Config{Learner: "ridge", Lambda: 1, Map: train.Map{Features: 2300}}})
+		m := trained(t, Labelled(x, labels), Config{Config: train.Config{Learner: train.Ridge{Lambda: 1}, Map: train.Map{Features: 2300}}})
 		all, err := Predict(context.Background(), m, Rows(x, nil))
 		if err != nil {
 			t.Fatal(err)
@@ -149,7 +149,7 @@ func TestSingleRowsHaveTheBitsOfABatch(t *testing.T) {
 }
 
 func TestPredictorAllocatesNothing(t *testing.T) {
-	m := trained(t, file(tableText(300), Options{}), Config{Config: train.Config{Learner: "logistic", Map: train.Map{Features: 64}}})
+	m := trained(t, file(tableText(300), Options{}), Config{Config: train.Config{Learner: train.Logistic{}, Map: train.Map{Features: 64}}})
 	p, err := NewPredictor(m)
 	if err != nil {
 		t.Fatal(err)
@@ -277,7 +277,7 @@ func TestNothingIsAnError(t *testing.T) {
 // Records of all kinds train the model that the same table in a file trains.
 func TestRecordsTrainLikeAFile(t *testing.T) {
 	text := tableText(300)
-	cfg := Config{Config: train.Config{Map: train.Map{Features: 32}, Learner: "ridge"}}
+	cfg := Config{Config: train.Config{Map: train.Map{Features: 32}, Learner: train.Ridge{}}}
 	want := trained(t, file(text, Options{}), cfg)
 	type item struct {
 		Size   float64 `json:"size"`

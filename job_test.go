@@ -27,7 +27,7 @@ func on(t *testing.T, name, text string) string {
 // statisticsOf are those of a ridge regression on data, as they come back from a file.
 func statisticsOf(t *testing.T, data Data) (stats *train.Statistics) {
 	t.Helper()
-	cfg := Config{Config: train.Config{Map: train.Map{Features: 16}, Learner: "ridge", Lambda: 1}}
+	cfg := Config{Config: train.Config{Map: train.Map{Features: 16}, Learner: train.Ridge{Lambda: 1}}}
 	cfg.Training.Keep = func(s *train.Statistics) (err error) {
 		path := filepath.Join(t.TempDir(), "stats")
 		if err = s.Save(path); err == nil {
@@ -43,7 +43,7 @@ func statisticsOf(t *testing.T, data Data) (stats *train.Statistics) {
 func TestTestDataAreLookedAtFirst(t *testing.T) {
 	rows := strings.Repeat("1 1:1 2:0.5\n2 1:0.3 2:-1\n", 40)
 	trained := false
-	cfg := Config{Config: train.Config{Map: train.Map{Features: 16}, Learner: "ridge"}, Test: File(on(t, "wide.svm", "1 1:1\n2 7:1\n"), Options{})}
+	cfg := Config{Config: train.Config{Map: train.Map{Features: 16}, Learner: train.Ridge{}}, Test: File(on(t, "wide.svm", "1 1:1\n2 7:1\n"), Options{})}
 	cfg.Training.Progress = func(stage string, _ int, _ float64) { trained = trained || stage == "train" || stage == "solve" }
 	_, err := Train(context.Background(), File(on(t, "rows.svm", rows), Options{}), cfg)
 	var wider *WiderError
@@ -73,7 +73,7 @@ func TestRowsThatComeInParts(t *testing.T) {
 	lines := strings.SplitAfter(tableText(400), "\n")
 	first, second := strings.Join(lines[:201], ""), lines[0]+strings.Join(lines[201:], "")
 	stats := statisticsOf(t, file(first, Options{}))
-	more := Config{Config: train.Config{Lambda: 1}, Statistics: stats, Test: file(second, Options{})}
+	more := Config{Config: train.Config{Learner: train.Named{Options: map[string]any{"lambda": 1}}}, Statistics: stats, Test: file(second, Options{})}
 	r, err := Train(ctx, file(second, Options{}), more)
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestRowsThatComeInParts(t *testing.T) {
 	if r.Model.Info().Training.Rows != 400 || r.Test.N != 200 {
 		t.Errorf("%d rows, %d tested", r.Model.Info().Training.Rows, r.Test.N)
 	}
-	online := Config{Config: train.Config{Map: train.Map{Features: 16}, Learner: "online"}}
+	online := Config{Config: train.Config{Map: train.Map{Features: 16}, Learner: train.SGD{}}}
 	if r, err = Train(ctx, file(first, Options{}), online); err != nil {
 		t.Fatal(err)
 	}
@@ -99,14 +99,14 @@ func TestMissingAndUnfitTestDataEndATrainingBeforeItBegins(t *testing.T) {
 	rows := strings.Repeat("1 1:1 2:0.5\n2 1:0.3 2:-1\n", 40)
 	data, wide := File(on(t, "rows.svm", rows), Options{}), File(on(t, "wide.svm", "1 1:1\n2 7:1\n"), Options{})
 	stats := statisticsOf(t, data)
-	online := trained(t, data, Config{Config: train.Config{Map: train.Map{Features: 16}, Learner: "online"}})
+	online := trained(t, data, Config{Config: train.Config{Map: train.Map{Features: 16}, Learner: train.SGD{}}})
 	labels := File(on(t, "labels.csv", "1,2,many\n"), Options{})
 	var table strings.Builder
 	for i := range 40 {
 		fmt.Fprintf(&table, "%d,%d,%g\n", i%7, i%5, float64(i)/3)
 	}
 	numbers := File(on(t, "numbers.csv", table.String()), Options{})
-	regression := trained(t, numbers, Config{Config: train.Config{Map: train.Map{Features: 16}, Learner: "online", Task: "regress"}})
+	regression := trained(t, numbers, Config{Config: train.Config{Map: train.Map{Features: 16}, Learner: train.SGD{}, Task: "regress"}})
 	var wider *WiderError
 	isWider := func(err error) bool { return errors.As(err, &wider) && wider.Dim == 7 && wider.Trained == 2 }
 	isMissing := func(err error) bool { return errors.Is(err, fs.ErrNotExist) }
@@ -160,7 +160,7 @@ func TestBagsInPlaceOfRows(t *testing.T) {
 // A model that cannot go on learning says so by an error of its own.
 func TestModelsThatCannotGoOn(t *testing.T) {
 	data := file(tableText(100), Options{})
-	ridge := trained(t, data, Config{Config: train.Config{Map: train.Map{Features: 16}, Learner: "ridge"}})
+	ridge := trained(t, data, Config{Config: train.Config{Map: train.Map{Features: 16}, Learner: train.Ridge{}}})
 	_, err := Train(context.Background(), data, Config{Continue: ridge})
 	var cannot *ContinueError
 	if !errors.As(err, &cannot) || !strings.Contains(cannot.Err.Error(), "learner=online") {
@@ -171,7 +171,7 @@ func TestModelsThatCannotGoOn(t *testing.T) {
 // Categories that a model does not know are told of rows that it learns later, and of test data.
 func TestUnseenCategoriesAreTold(t *testing.T) {
 	text := tableText(100)
-	online := trained(t, file(text, Options{}), Config{Config: train.Config{Map: train.Map{Features: 16}, Learner: "online"}})
+	online := trained(t, file(text, Options{}), Config{Config: train.Config{Map: train.Map{Features: 16}, Learner: train.SGD{}}})
 	other := strings.ReplaceAll(text, "red", "mauve")
 	r, err := Train(context.Background(), file(other, Options{}),
 		Config{Continue: online, Test: file(strings.ReplaceAll(text, "green", "ochre"), Options{})})
@@ -186,7 +186,7 @@ func TestUnseenCategoriesAreTold(t *testing.T) {
 // What auto does is told by the progress of the training.
 func TestAutoTellsItsProgress(t *testing.T) {
 	told := map[string]bool{}
-	cfg := Config{Config: train.Config{Kernel: train.Kernel{Name: "rbf", Gamma: "0.1"}, Learner: "ridge", Lambda: 1, Map: train.Map{Features: 16}, Scale: "none"}, Auto: true}
+	cfg := Config{Config: train.Config{Kernel: train.Kernel{Name: "rbf", Gamma: "0.1"}, Learner: train.Ridge{Lambda: 1}, Map: train.Map{Features: 16}, Scale: "none"}, Auto: true}
 	cfg.Training.Progress = func(stage string, _ int, _ float64) {
 		what, _, _ := strings.Cut(stage, ":")
 		told[what] = true

@@ -28,7 +28,7 @@ func BenchmarkPredictor(b *testing.B) {
 			x, labels = append(x, row), append(labels, strconv.Itoa(i%10))
 		}
 		r, err := Train(context.Background(), Labelled(x, labels),
-			Config{Config: train.Config{Map: train.Map{Name: "sorf", Features: 4096}, Learner: "logistic", C: 1}})
+			Config{Config: train.Config{Map: train.Map{Name: "sorf", Features: 4096}, Learner: train.Logistic{C: 1}}})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -15,12 +15,15 @@ import (
 // compare trainings use, which docs/design.md says are not stable.
 var (
 	trainForPrograms = []string{
-		"Calibration", "Config", "Continue", "Fit", "FitBagPipeline", "FitBags", "FitPipeline", "FitStatistics", "Kernel", "Learners", "LoadStatistics", "Map", "Metric",
-		"NewPlan", "Online", "Options", "PartialFit", "Plan", "ReadStatistics", "Reduction", "Report", "Resolve", "Statistics", "Step", "Survey",
+		"As", "Calibration", "Config", "Continue", "ElasticNet", "Falkon", "Fit", "FitBagPipeline", "FitBags",
+		"FitPipeline", "FitStatistics", "GroupLasso", "Kernel", "KernelRidge", "KernelSVM", "LDA", "Lasso", "Learner",
+		"Learners", "LoadStatistics", "Logistic", "Map", "Metric", "Named", "NewPlan", "OneClass", "Online", "Options",
+		"PartialFit", "Plan", "Prediction", "RFM", "ReadStatistics", "Reduction", "Report", "Resolve", "Ridge", "SGD",
+		"SVM", "SVR", "Shrinkage", "Statistics", "Step", "Survey",
 	}
 	trainForSearches = []string{
-		"CheckSharded", "Chooser", "Data", "ExactSVM", "Learner", "LearnerOf", "MappedRows", "OnePass", "PartsFit", "PathRows", "NewSharded", "Prepare", "Prepared", "Setting", "Settings", "Sharded", "ShardedCost",
-		"Size",
+		"CheckSharded", "Chooser", "Data", "ExactSVM", "LearnerOf", "MappedRows", "NewSharded", "OnePass", "PartsFit",
+		"PathRows", "Prepare", "Prepared", "Setting", "Settings", "Sharded", "ShardedCost", "Size", "Traits",
 	}
 )
 

@@ -20,7 +20,7 @@ import (
 )
 
 func TestTheConfigOfAutoTrainsTheSameModel(t *testing.T) {
-	src, given := made(t, 300, 3, ringRow), Options{Config: train.Config{Map: train.Map{Features: 64}, Learner: "ridge"}}
+	src, given := made(t, 300, 3, ringRow), Options{Config: train.Config{Map: train.Map{Features: 64}, Learner: train.Ridge{}}}
 	m, _, report, err := Train(t.Context(), src, given)
 	if err != nil {
 		t.Fatal(err)
@@ -56,13 +56,13 @@ func TestTheConfigOfAutoTrainsTheSameModel(t *testing.T) {
 func TestAutoKeepsToWhatIsGiven(t *testing.T) {
 	src := made(t, 300, 3, ringRow)
 	_, _, report, err := Train(t.Context(), src,
-		Options{Config: train.Config{Kernel: train.Kernel{Name: "laplacian"}, Scale: "minmax", Learner: "ridge", Map: train.Map{Features: 64}, Seed: 5}})
+		Options{Config: train.Config{Kernel: train.Kernel{Name: "laplacian"}, Scale: "minmax", Learner: train.Ridge{}, Map: train.Map{Features: 64}, Seed: 5}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, h := range report.Heats {
 		for _, r := range h.Racers {
-			if c := r.Config; c.Kernel.Name != "laplacian" || c.Scale != "minmax" || c.Learner != "ridge" || c.Map.Features != 64 || c.Seed != 5 {
+			if c := r.Config; c.Kernel.Name != "laplacian" || c.Scale != "minmax" || c.LearnerName() != "ridge" || c.Map.Features != 64 || c.Seed != 5 {
 				t.Errorf("a candidate is %s of seed %d", trial.Describe(c), c.Seed)
 			}
 		}
@@ -77,7 +77,7 @@ func TestAutoKeepsToWhatIsGiven(t *testing.T) {
 
 func TestAutoRacesAnOddNumberOfRows(t *testing.T) {
 	src := made(t, 399, 3, ringRow) // 319 to train on in each of five folds
-	_, _, report, err := Train(t.Context(), src, Options{Config: train.Config{Kernel: train.Kernel{Name: "rbf"}, Learner: "ridge", Lambda: 1, Scale: "none"}})
+	_, _, report, err := Train(t.Context(), src, Options{Config: train.Config{Kernel: train.Kernel{Name: "rbf"}, Learner: train.Ridge{Lambda: 1}, Scale: "none"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func count(src dataset.Source) int {
 }
 
 // ringed are given so that all that is left to choose is D.
-var ringed = train.Config{Task: "classify", Kernel: train.Kernel{Name: "rbf", Gamma: "0.1"}, Learner: "svm", C: 1, Scale: "none"}
+var ringed = train.Config{Task: "classify", Kernel: train.Kernel{Name: "rbf", Gamma: "0.1"}, Learner: train.SVM{C: 1}, Scale: "none"}
 
 func TestAutoAlwaysEndsWithAModel(t *testing.T) {
 	src := made(t, 12_000, 3, ringRow)
@@ -194,7 +194,7 @@ func TestAutoAlwaysEndsWithAModel(t *testing.T) {
 // Where the training on all rows takes little, the heats may use its part of the budget, and still
 // the whole ends in time.
 func TestAutoTriesAllKernelsOfSmallData(t *testing.T) {
-	given := train.Config{Task: "classify", Learner: "ridge", Lambda: 1}
+	given := train.Config{Task: "classify", Learner: train.Ridge{Lambda: 1}}
 	// Each of the five kernels with features takes 4 s in five folds; 18 % of the budget are 11 s.
 	src := made(t, 1101, 3, ringRow)
 	s := &slow{each: 1.8e-6, whole: 1.8e-6, all: src, rows: 1101}
@@ -224,7 +224,9 @@ func TestAutoTriesAllKernelsOfSmallData(t *testing.T) {
 
 func TestAutoGrowsWhereATrainingTookLessThanPredicted(t *testing.T) {
 	given := ringed
-	given.Learner, given.C, given.Lambda = "ridge", 0, 1
+	given.SetLearner("ridge")
+	given.Set("c", 0)
+	given.Set("lambda", 1)
 	// Small trainings take so long that only a few features are dared; on all rows they are quick.
 	src := made(t, 12_000, 3, ringRow)
 	s := &slow{each: 1e-6, whole: 1e-8, all: src}
@@ -252,7 +254,11 @@ func TestAutoEndsWhenItIsTold(t *testing.T) {
 	for _, at := range []string{"looks", "kernels", "finalists", "on all rows"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		given := ringed
-		given.Learner, given.Kernel.Name, given.Kernel.Gamma, given.C, given.Map.Features = "", "", "", 0, 16
+		given.SetLearner("")
+		given.Kernel.Name = ""
+		given.Kernel.Gamma = ""
+		given.Set("c", 0)
+		given.Map.Features = 16
 		m, _, _, err := Train(ctx, src, Options{Budget: time.Minute, Config: given, Progress: func(what string) {
 			if strings.Contains(what, at) {
 				cancel()
@@ -270,7 +276,7 @@ func TestAutoEndsWhenItIsTold(t *testing.T) {
 
 func TestAutoGivesUpATrainingThatTakesTooLong(t *testing.T) {
 	var tried []int
-	a := Options{Budget: time.Minute, Config: train.Config{Kernel: train.Kernel{Name: "rbf"}, Learner: "ridge", Lambda: 1, Scale: "none"}}
+	a := Options{Budget: time.Minute, Config: train.Config{Kernel: train.Kernel{Name: "rbf"}, Learner: train.Ridge{Lambda: 1}, Scale: "none"}}
 	a.clock = func() time.Time { return time.Time{} } // nothing takes time
 	a.fit = func(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*model.Model, *train.Report, error) {
 		if tried = append(tried, cfg.Map.Features); len(tried) == 1 {
@@ -291,7 +297,7 @@ func TestAutoGivesUpATrainingThatTakesTooLong(t *testing.T) {
 }
 
 func TestAutoSizesByMemory(t *testing.T) {
-	a := Options{Budget: time.Minute, Config: train.Config{Kernel: train.Kernel{Name: "rbf"}, Learner: "ridge", Lambda: 1, Scale: "none"},
+	a := Options{Budget: time.Minute, Config: train.Config{Kernel: train.Kernel{Name: "rbf"}, Learner: train.Ridge{Lambda: 1}, Scale: "none"},
 		Training: train.Options{Memory: 20 << 20}}
 	a.clock = func() time.Time { return time.Time{} }
 	_, report, auto, err := Train(t.Context(), made(t, 4200, 3, ringRow), a)
@@ -371,7 +377,7 @@ func TestSurveyedIsToldBeforeTheWork(t *testing.T) {
 		t.Errorf("a choice that is refused: %v", err)
 	}
 	refused = nil
-	if _, _, _, err := Train(t.Context(), src, Options{Config: train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: "ridge"},
+	if _, _, _, err := Train(t.Context(), src, Options{Config: train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.Ridge{}},
 		Training: train.Options{Surveyed: surveyed}}); err != nil {
 		t.Error(err)
 	}

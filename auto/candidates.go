@@ -68,10 +68,10 @@ func widthOpen(c train.Config) bool {
 func (a *auto) kernels() (all []candidate) {
 	f, given := a.report.Facts, a.Config
 	given.Task = f.Task
-	if unset(given.Learner) {
-		given.Learner = f.learners().First().Name()
+	if unset(given.LearnerName()) {
+		given.SetLearner(f.learners().First().Name())
 		if given.Check() != nil { // the options that are given belong to others
-			given.Learner = a.Config.Learner
+			given.SetLearner(a.Config.LearnerName())
 		}
 	}
 	add := func(set func(c *train.Config), factors ...float64) {
@@ -165,7 +165,7 @@ func (a *auto) variations(rivals []candidate) []candidate {
 		}
 	}
 	var mapped, exact []train.Config
-	if unset(given.Learner) {
+	if unset(given.LearnerName()) {
 		mapped, exact = f.learners().Variants(best.Config)
 	}
 	like := func(configs []train.Config) {
@@ -229,9 +229,9 @@ func additive(c train.Config) bool {
 // featured says whether a number of features is to be chosen for a configuration.
 func featured(c train.Config) bool {
 	linear := kernel.Kernel{Name: c.KernelName()}.Linear()
-	if chooser := train.Chooser(); c.Learner == chooser.Name() { // it has as many landmarks as its leaves need
+	if chooser := train.Chooser(); c.LearnerName() == chooser.Name() { // it has as many landmarks as its leaves need
 		return false
 	}
 	return c.Map.Features == 0 && !linear && !additive(c) && c.Map.Name != feature.ExplicitPoly &&
-		train.LearnerOf(c.Learner).HasMapOption("features")
+		c.Traits().HasMapOption("features")
 }

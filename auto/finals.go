@@ -30,9 +30,10 @@ func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResu
 		add(candidate{Config: c})
 	}
 	onePass := train.OnePass().Name()
-	if unset(a.Config.Learner) && !train.LearnerOf(best.Learner).Exact() {
+	if unset(a.Config.LearnerName()) && !best.Traits().Exact() {
 		c := best
-		c.Learner, c.C = onePass, 0
+		c.SetLearner(onePass)
+		c.Set("c", 0)
 		add(c)
 	}
 	if !featured(best.Config) {
@@ -48,7 +49,9 @@ func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResu
 	}
 	// Those whose time is most predictable go first, after the one that is most often the best; the others use what is
 	// left.
-	order := func(c candidate) int { return btoi(c.Learner != onePass) - 2*btoi(c.Learner == train.Chooser().Name()) }
+	order := func(c candidate) int {
+		return btoi(c.LearnerName() != onePass) - 2*btoi(c.LearnerName() == train.Chooser().Name())
+	}
 	slices.SortStableFunc(finalists, func(a, b candidate) int { return cmp.Compare(order(a), order(b)) })
 	rows := a.sample.TrainRows()
 	var able []candidate
@@ -60,7 +63,7 @@ func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResu
 			able = append(able, c)
 			continue
 		}
-		prediction, d, err := a.affordable(c.Config, c.Learner != onePass)
+		prediction, d, err := a.affordable(c.Config, c.LearnerName() != onePass)
 		if a.ctx.Err() != nil {
 			return best, a.ctx.Err()
 		}
@@ -95,11 +98,11 @@ func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResu
 			return best, nil
 		}
 	}
-	if w := able[heat.Winner]; w.Learner == onePass && a.report.Facts.Task == "classify" {
+	if w := able[heat.Winner]; w.LearnerName() == onePass && a.report.Facts.Task == "classify" {
 		// Its squared error depends on how well rows far from any boundary are fitted.
 		for i, r := range heat.Racers {
-			if last, ok := r.Last(); ok && able[i].Learner != onePass && r.Dropped == "" && last.Gap <= last.Noise {
-				a.why("%s leads %s by no more than the noise, %s; a learner of margins is taken", w.Learner, r.Name,
+			if last, ok := r.Last(); ok && able[i].LearnerName() != onePass && r.Dropped == "" && last.Gap <= last.Noise {
+				a.why("%s leads %s by no more than the noise, %s; a learner of margins is taken", w.LearnerName(), r.Name,
 					heat.GapText(last, heat.Racers[heat.Winner]))
 				return able[i], nil
 			}
@@ -122,12 +125,12 @@ func (a *auto) usual() (candidate, bool) {
 	}
 	c := a.Config
 	c.Task, c.Kernel.Name = a.report.Facts.Task, kernel.RBF.Name()
-	if unset(c.Learner) {
+	if unset(c.LearnerName()) {
 		plan, err := a.plan(c, a.report.Facts.Rows)
 		if err != nil {
 			return candidate{}, false
 		}
-		c.Learner = plan.Config.Learner
+		c.SetLearner(plan.Config.LearnerName())
 	}
 	return a.candidateOf(c)
 }

@@ -45,8 +45,8 @@ func (a *auto) choose() error {
 		a.Training.Surveyed = nil // those of fewer rows may have fewer dimensions
 	}
 	a.report.Facts = factsOf(a.sample)
-	if c := a.Config.Implied(); train.LearnerOf(c.Learner).ChoosesKernels() {
-		a.why("the learner %s chooses kernels, widths and the scaling by held-out rows itself: there is nothing to race", c.Learner)
+	if c := a.Config.Implied(); c.Traits().ChoosesKernels() {
+		a.why("the learner %s chooses kernels, widths and the scaling by held-out rows itself: there is nothing to race", c.LearnerName())
 		c.Task = a.report.Facts.Task
 		a.report.Config = c
 		return a.ctx.Err()
@@ -106,7 +106,7 @@ func (a *auto) lend(candidates []candidate, r *trial.RaceResult) {
 			continue
 		}
 		exponent, wider := trial.UsualExponent, 1.0
-		if train.LearnerOf(candidates[i].Learner).Exact() {
+		if candidates[i].Traits().Exact() {
 			exponent = 2
 		}
 		if featured(candidates[i].Config) {

@@ -13,7 +13,7 @@ import (
 func TestRacesAskKernelsForTheirProperties(t *testing.T) {
 	var widths, sums, sized []string
 	for _, name := range kernel.Names() {
-		c := train.Config{Kernel: train.Kernel{Name: name}, Learner: "ridge"}
+		c := train.Config{Kernel: train.Kernel{Name: name}, Learner: train.Ridge{}}
 		if widthOpen(c) {
 			widths = append(widths, name)
 		}

@@ -56,7 +56,7 @@ func (a *auto) affordable(c train.Config, quick bool) (*cost.Prediction, int, er
 	a.say("predicts the cost of %s", trial.Describe(c))
 	ctx, opt := a.ctx, cost.Options{Memory: a.Training.Memory, Now: a.clock, Known: a.known(c), Fit: a.costFit}
 	// The finals have measured what matters.
-	onePass := c.Learner == train.OnePass().Name()
+	onePass := c.LearnerName() == train.OnePass().Name()
 	opt.Quick = quick || onePass && featured(c) && a.ridges != nil || slices.ContainsFunc(opt.Known, func(t trial.Timing) bool {
 		return t.Rows >= min(a.sample.TrainRows(), a.report.Facts.Rows/4) && t.Features >= heldLearner
 	})

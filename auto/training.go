@@ -73,9 +73,10 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 	}
 	onePass := train.OnePass().Name()
 	if other := *c; d < heldLearner && prediction != nil && (d == 0 || !prediction.Plan.Fixed && a.rivals(onePass)) &&
-		unset(a.Config.Learner) && c.Learner != onePass && a.report.Facts.Rows > 2*d {
+		unset(a.Config.LearnerName()) && c.LearnerName() != onePass && a.report.Facts.Rows > 2*d {
 		// Statistics take less time per row than many passes over rows.
-		other.Learner, other.C = onePass, 0
+		other.SetLearner(onePass)
+		other.Set("c", 0)
 		if other.Check() == nil {
 			prediction2, d2, err := a.affordable(other, false)
 			if a.ctx.Err() != nil {
@@ -83,10 +84,10 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 			}
 			if err == nil && (d2 >= 4*d || d == 0) && d2 > 0 {
 				if d > 0 {
-					a.why("%s has room for D = %s within the budget; %s, which takes one pass, for %s", c.Learner,
+					a.why("%s has room for D = %s within the budget; %s, which takes one pass, for %s", c.LearnerName(),
 						units.Count(d), onePass, units.Count(d2))
 				} else {
-					a.why("the budget has no room for %s on all rows, but for %s, which takes one pass", c.Learner, onePass)
+					a.why("the budget has no room for %s on all rows, but for %s, which takes one pass", c.LearnerName(), onePass)
 				}
 				*c, prediction, d = other, prediction2, d2
 			}
@@ -204,7 +205,7 @@ func (a *auto) within(src dataset.Source, cfg train.Config, limit time.Duration)
 func (a *auto) rivals(learner string) bool {
 	for _, h := range a.report.Heats {
 		for _, r := range h.Racers {
-			if r.Config.Learner == learner && len(r.Runs) > 0 && !strings.HasPrefix(r.Dropped, "behind") {
+			if r.Config.LearnerName() == learner && len(r.Runs) > 0 && !strings.HasPrefix(r.Dropped, "behind") {
 				return true
 			}
 		}

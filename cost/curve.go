@@ -134,7 +134,7 @@ func LearningCurve(ctx context.Context, s *trial.Sample, cfg train.Config, opt C
 	if err != nil {
 		return nil, err
 	}
-	cfg.Learner = whole.Config.Learner
+	cfg.SetLearner(whole.Config.LearnerName())
 	w.cfg = cfg
 	plan, err := train.NewPlan(ctx, w.samples[0].Train(0, last), last, cfg, train.Options{Memory: opt.Memory})
 	if err != nil {

@@ -135,7 +135,7 @@ func (c *Prediction) WithFeatures(d int) float64 {
 // choose λ by leave-one-out.
 func readSeconds(s *trial.Sample, n int, cfg train.Config) float64 {
 	passes := 2.0
-	if cfg.LambdaBy == "loo" {
+	if train.As[train.Ridge](cfg.Learner).LambdaBy == "loo" {
 		passes++
 	}
 	return passes * s.SecondsPerRow() * float64(n)

@@ -48,14 +48,14 @@ func TestCostFindsTheLawsOfTheStages(t *testing.T) {
 		cfg   train.Config
 		solve func(n, d float64) float64
 	}{
-		{"ridge: n·D² and D^2.5", train.Config{Learner: "ridge", Map: train.Map{Features: 4096}},
+		{"ridge: n·D² and D^2.5", train.Config{Learner: train.Ridge{}, Map: train.Map{Features: 4096}},
 			func(n, d float64) float64 { return 2e-11*n*d*d + 2e-8*math.Pow(d, 2.5) }},
-		{"ridge: n·D² alone", train.Config{Learner: "ridge", Map: train.Map{Features: 4096}}, func(n, d float64) float64 { return 2e-11 * n * d * d }},
-		{"svr: n·D", train.Config{Learner: "svr", Map: train.Map{Features: 2048}}, func(n, d float64) float64 { return 3e-8 * n * d }},
-		{"svr: passes that grow with n", train.Config{Learner: "svr", Map: train.Map{Features: 2048}},
+		{"ridge: n·D² alone", train.Config{Learner: train.Ridge{}, Map: train.Map{Features: 4096}}, func(n, d float64) float64 { return 2e-11 * n * d * d }},
+		{"svr: n·D", train.Config{Learner: train.SVR{}, Map: train.Map{Features: 2048}}, func(n, d float64) float64 { return 3e-8 * n * d }},
+		{"svr: passes that grow with n", train.Config{Learner: train.SVR{}, Map: train.Map{Features: 2048}},
 			func(n, d float64) float64 { return 3e-10 * math.Pow(n, 1.4) * d }},
-		{"kernel-svm: n^2.3", train.Config{Learner: "kernel-svm", C: 1}, func(n, d float64) float64 { return 1e-8 * math.Pow(n, 2.3) }},
-		{"kernel-ridge: n³", train.Config{Learner: "kernel-ridge", Lambda: 1}, func(n, d float64) float64 { return 1e-11 * n * n * n }},
+		{"kernel-svm: n^2.3", train.Config{Learner: train.KernelSVM{C: 1}}, func(n, d float64) float64 { return 1e-8 * math.Pow(n, 2.3) }},
+		{"kernel-ridge: n³", train.Config{Learner: train.KernelRidge{Lambda: 1}}, func(n, d float64) float64 { return 1e-11 * n * n * n }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := &fakeFit{took: func(n, d float64) (float64, float64) { return 1e-9 * n * d, c.solve(n, d) }}
@@ -84,7 +84,7 @@ func TestCostOfStatisticsIsThatOfTheWidestTrials(t *testing.T) {
 	collect := func(n, d float64) float64 { return 2e-11 * n * d * d * max(1, 1500/d) }
 	factor := func(d float64) float64 { return 2e-8 * math.Pow(d, 2.5) }
 	f := &fakeFit{took: func(n, d float64) (float64, float64) { return 0, collect(n, d) + factor(d) }, collect: collect}
-	cost, err := Predict(t.Context(), s, train.Config{Learner: "ridge", Map: train.Map{Features: 2048}}, f.options(Options{}))
+	cost, err := Predict(t.Context(), s, train.Config{Learner: train.Ridge{}, Map: train.Map{Features: 2048}}, f.options(Options{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestCostOfAChoiceHasAnEnd(t *testing.T) {
 	choose := func(n, d float64) float64 { return 1e-7 * min(n, chooseRows) * d }
 	solve := func(n, d float64) float64 { return 3e-8 * n * d }
 	f := &fakeFit{took: func(n, d float64) (float64, float64) { return 0, choose(n, d) + solve(n, d) }, choose: choose}
-	cost, err := Predict(t.Context(), s, train.Config{Learner: "svr", Map: train.Map{Features: 512}}, f.options(Options{Seconds: 2}))
+	cost, err := Predict(t.Context(), s, train.Config{Learner: train.SVR{}, Map: train.Map{Features: 512}}, f.options(Options{Seconds: 2}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestTrialsKeepTheirTime(t *testing.T) {
 	s := draw(t, dataset.Generate(dataset.Synthetic{Rows: 40_000, Dim: 5, Seed: 1}), 40_000, "regress")
 	f := &fakeFit{took: func(n, d float64) (float64, float64) { return 0, n / 1000 }}
 	start := f.clock
-	if _, err := Predict(t.Context(), s, train.Config{Learner: "ridge"}, f.options(Options{Seconds: 10})); err != nil {
+	if _, err := Predict(t.Context(), s, train.Config{Learner: train.Ridge{}}, f.options(Options{Seconds: 10})); err != nil {
 		t.Fatal(err)
 	}
 	// The time is overdrawn by the last doubling at most, and the run with more features.
@@ -129,7 +129,7 @@ func TestThePlanOfManyRowsIsThatOfTheirTraining(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plan.Features != 4096 || plan.Config.LambdaBy != "held-out" || plan.Config.Learner != "ridge" ||
+	if plan.Features != 4096 || plan.Config.Get("lambda_by").(string) != "held-out" || plan.Config.LearnerName() != "ridge" ||
 		plan.Bytes < 24*4096*4096 || plan.Bytes > 30*4096*4096 {
 		t.Errorf("%+v", plan)
 	}
@@ -139,7 +139,7 @@ func TestThePlanOfManyRowsIsThatOfTheirTraining(t *testing.T) {
 
 	// The default is decided by the rows of all, not by those of the sample.
 	plan, err = train.NewPlan(t.Context(), s.Train(0, s.TrainRows()), 50_000, train.Config{}, train.Options{})
-	if err != nil || plan.Config.Learner != train.Chooser().Name() || plan.LinearFrom != 2000 {
+	if err != nil || plan.Config.LearnerName() != train.Chooser().Name() || plan.LinearFrom != 2000 {
 		t.Errorf("%+v, %v", plan, err)
 	}
 }
@@ -178,17 +178,17 @@ func TestShortIsSaidOfWhatIsShort(t *testing.T) {
 		cfg  train.Config
 		want bool
 	}{
-		{train.Config{Learner: "ridge", Map: train.Map{Features: 256}}, true},
-		{train.Config{Learner: "ridge", Map: train.Map{Features: 16_384}}, false},
-		{train.Config{Learner: "svm", Map: train.Map{Features: 256}}, true},
-		{train.Config{Learner: "svm", Map: train.Map{Features: 131_072}}, false},
-		{train.Config{Learner: "kernel-svm"}, true},
+		{train.Config{Learner: train.Ridge{}, Map: train.Map{Features: 256}}, true},
+		{train.Config{Learner: train.Ridge{}, Map: train.Map{Features: 16_384}}, false},
+		{train.Config{Learner: train.SVM{}, Map: train.Map{Features: 256}}, true},
+		{train.Config{Learner: train.SVM{}, Map: train.Map{Features: 131_072}}, false},
+		{train.Config{Learner: train.KernelSVM{}}, true},
 	} {
 		if short, err := Short(t.Context(), s, c.cfg, 0, 10); err != nil || short != c.want {
-			t.Errorf("%s %d: short is %v, %v", c.cfg.Learner, c.cfg.Map.Features, short, err)
+			t.Errorf("%s %d: short is %v, %v", c.cfg.LearnerName(), c.cfg.Map.Features, short, err)
 		}
 	}
-	if short, err := Short(t.Context(), s, train.Config{Learner: "ridge"}, 0, 0); short || err != nil {
+	if short, err := Short(t.Context(), s, train.Config{Learner: train.Ridge{}}, 0, 0); short || err != nil {
 		t.Errorf("shorter than no time: %v, %v", short, err)
 	}
 }
@@ -212,7 +212,7 @@ func TestAMetricIsPriced(t *testing.T) {
 		}
 		return r, err
 	}
-	p, err := Predict(context.Background(), s, train.Config{Learner: "ridge", Metric: train.Metric{Form: "diagonal", Rows: 3000}}, opt)
+	p, err := Predict(context.Background(), s, train.Config{Learner: train.Ridge{}, Metric: train.Metric{Form: "diagonal", Rows: 3000}}, opt)
 	if err != nil || trials < 2 || learned != 1 || p.Plan.Config.Metric.Form != "diagonal" {
 		t.Fatalf("%d trials, %d with a metric, %+v, %v", trials, learned, p, err)
 	}

@@ -21,7 +21,7 @@ func trials(ctx context.Context, s *trial.Sample, plan *train.Plan, opt Options)
 	most := s.TrainRows()
 	start := opt.Now()
 	var all []trial.Timing
-	learned := plan.Config.Metric.Form != "" && !train.LearnerOf(plan.Config.Learner).ChoosesKernels()
+	learned := plan.Config.Metric.Form != "" && !plan.Config.Traits().ChoosesKernels()
 	once := func(rows, features int) error {
 		cfg := plan.Config
 		if learned && len(all) > 0 {

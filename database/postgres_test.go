@@ -139,7 +139,7 @@ func TestPostgres(t *testing.T) {
 		runtime.GC()
 		runtime.ReadMemStats(&least)
 		most := uint64(0)
-		m, _, err := train.Fit(context.Background(), src, train.Config{Learner: "ridge", Scale: "standard",
+		m, _, err := train.Fit(context.Background(), src, train.Config{Learner: train.Ridge{}, Scale: "standard",
 			Map: train.Map{Name: "rff", Features: 64}, Kernel: train.Kernel{Gamma: "1"}}, train.Options{Progress: func(string, int, float64) {
 			if runtime.ReadMemStats(&now); now.HeapAlloc > most {
 				most = now.HeapAlloc

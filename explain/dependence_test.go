@@ -41,7 +41,7 @@ func TestDependenceOfALinearModel(t *testing.T) {
 
 // A categorical column has a point for each category, with its rows, and probabilities of the second of two classes.
 func TestDependenceOnCategories(t *testing.T) {
-	m, held := fitted(t, true, train.Config{Map: train.Map{Features: 256}, Learner: "logistic"})
+	m, held := fitted(t, true, train.Config{Map: train.Map{Features: 256}, Learner: train.Logistic{}})
 	rows, err := explain.Draw(ctx, m, held, 800, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer sold.Close()
-	m, _, err := train.Fit(ctx, sold, train.Config{Map: train.Map{Features: 256}, Learner: "ridge"}, train.Options{})
+	m, _, err := train.Fit(ctx, sold, train.Config{Map: train.Map{Features: 256}, Learner: train.Ridge{}}, train.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -185,9 +185,9 @@ func fitted(t *testing.T, classes bool, c train.Config) (*model.Model, dataset.S
 // those that eval tells.
 func TestPlantedColumns(t *testing.T) {
 	for _, classes := range []bool{false, true} {
-		c := train.Config{Map: train.Map{Features: 256}, Learner: "ridge"}
+		c := train.Config{Map: train.Map{Features: 256}, Learner: train.Ridge{}}
 		if classes {
-			c.Learner = "logistic"
+			c.SetLearner("logistic")
 		}
 		m, held := fitted(t, classes, c)
 		rows, err := explain.Draw(ctx, m, held, 5000, 1)
@@ -224,7 +224,7 @@ func TestPlantedColumns(t *testing.T) {
 
 // Everything is the same on any number of threads, and at another seed it is not.
 func TestSameOnAnyNumberOfThreads(t *testing.T) {
-	m, held := fitted(t, false, train.Config{Map: train.Map{Features: 128}, Learner: "ridge"})
+	m, held := fitted(t, false, train.Config{Map: train.Map{Features: 128}, Learner: train.Ridge{}})
 	all := func(threads int, seed uint64) string {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 		rows, err := explain.Draw(ctx, m, held, 300, seed)

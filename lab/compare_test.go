@@ -66,7 +66,7 @@ func weightedTables(t *testing.T) map[string]*dataset.File {
 func twoModels(t *testing.T, src dataset.Source, configs ...train.Config) (models []*model.Model, predictors []*Predictor) {
 	t.Helper()
 	if configs == nil {
-		configs = []train.Config{{Kernel: train.Kernel{Name: "linear"}, Learner: "ridge", Lambda: 1}, {Map: train.Map{Features: 64}, Learner: "ridge", Lambda: 1}}
+		configs = []train.Config{{Kernel: train.Kernel{Name: "linear"}, Learner: train.Ridge{Lambda: 1}}, {Map: train.Map{Features: 64}, Learner: train.Ridge{Lambda: 1}}}
 	}
 	for i, c := range configs {
 		m, _, err := train.Fit(context.Background(), src, c, train.Options{})
@@ -85,7 +85,7 @@ func TestComparedValuesAreThoseOfEvaluate(t *testing.T) {
 	for name, src := range weightedTables(t) {
 		configs := []train.Config(nil)
 		if strings.Contains(name, "classes") {
-			configs = []train.Config{{Kernel: train.Kernel{Name: "linear"}, Learner: "logistic", C: 1}, {Map: train.Map{Features: 64}, Learner: "logistic", C: 1}}
+			configs = []train.Config{{Kernel: train.Kernel{Name: "linear"}, Learner: train.Logistic{C: 1}}, {Map: train.Map{Features: 64}, Learner: train.Logistic{C: 1}}}
 		}
 		models, predictors := twoModels(t, src, configs...)
 		for _, metric := range ComparedMetrics(models[0].Info().Task) {
@@ -243,8 +243,8 @@ func TestMcNemarCountsRowsOfOne(t *testing.T) {
 func TestOrderOfClassesDoesNotMatter(t *testing.T) {
 	sources := weightedTables(t)
 	src := sources["two classes"]
-	_, predictors := twoModels(t, src, train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: "logistic", C: 1},
-		train.Config{Map: train.Map{Features: 64}, Learner: "logistic", C: 1})
+	_, predictors := twoModels(t, src, train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.Logistic{C: 1}},
+		train.Config{Map: train.Map{Features: 64}, Learner: train.Logistic{C: 1}})
 	turned := *predictors[1]
 	turned.Classes = []string{"yes", "no"}
 	turned.Predict = func(x matrix.Rows, proba bool, each func(int, *Said) error) error {
@@ -304,7 +304,7 @@ func TestFoldsHaveTheTaskOfAllRows(t *testing.T) {
 	for i := range y {
 		y[i] = float64(i / 2)
 	}
-	ridge := train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: "ridge", Lambda: 1}
+	ridge := train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.Ridge{Lambda: 1}}
 	got, err := CompareConfigs(context.Background(), []NamedConfig{{"a", ridge}, {"b", ridge}},
 		source(t, line(n), y, 1, nil), FoldOptions{Folds: 2})
 	if err != nil {
@@ -392,8 +392,8 @@ func TestConfigurationsAreJudgedOnTheirFolds(t *testing.T) {
 	ctx := context.Background()
 	sources := weightedTables(t)
 	src := sources["two classes"]
-	configs := []NamedConfig{{"linear", train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: "ridge", Lambda: 1}},
-		{"rbf", train.Config{Map: train.Map{Features: 64}, Learner: "ridge", Lambda: 1}}}
+	configs := []NamedConfig{{"linear", train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.Ridge{Lambda: 1}}},
+		{"rbf", train.Config{Map: train.Map{Features: 64}, Learner: train.Ridge{Lambda: 1}}}}
 	got, err := CompareConfigs(ctx, configs, src, FoldOptions{Folds: 3, Repeats: 2, CompareOptions: CompareOptions{Metric: "f1"}})
 	if err != nil {
 		t.Fatal(err)
@@ -443,7 +443,7 @@ func TestFoldsOfConfigurationsAreStratified(t *testing.T) {
 	for i := range 5 {
 		names[11*i+3] = "few"
 	}
-	same := train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: "ridge", Lambda: 1}
+	same := train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.Ridge{Lambda: 1}}
 	for seed := range uint64(3) {
 		opt := FoldOptions{CompareOptions: CompareOptions{Metric: "auc", Seed: seed + 1}}
 		if _, err := CompareConfigs(context.Background(), []NamedConfig{{"a", same}, {"b", same}},
@@ -460,7 +460,7 @@ func TestConfigurationsByMcNemar(t *testing.T) {
 		names[i] = "left"
 	}
 	src := source(t, line(n), nil, 0, names)
-	same := train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: "ridge", Lambda: 1}
+	same := train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.Ridge{Lambda: 1}}
 	got, err := CompareConfigs(context.Background(), []NamedConfig{{"a", same}, {"b", same}}, src, FoldOptions{Folds: 4, Test: "mcnemar"})
 	if err != nil {
 		t.Fatal(err)
@@ -477,8 +477,8 @@ func TestARareClassMayBeMissingFromAFold(t *testing.T) {
 	names := sides(n)
 	names[3] = "rare"
 	src := source(t, line(n), nil, 0, names)
-	configs := []NamedConfig{{"a", train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: "ridge", Lambda: 1}},
-		{"b", train.Config{Map: train.Map{Features: 32}, Learner: "ridge", Lambda: 1}}}
+	configs := []NamedConfig{{"a", train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.Ridge{Lambda: 1}}},
+		{"b", train.Config{Map: train.Map{Features: 32}, Learner: train.Ridge{Lambda: 1}}}}
 	got, err := CompareConfigs(context.Background(), configs, src, FoldOptions{Folds: 3})
 	if err != nil {
 		t.Fatal(err)
@@ -491,7 +491,7 @@ func TestARareClassMayBeMissingFromAFold(t *testing.T) {
 func TestCompareConfigsErrors(t *testing.T) {
 	sources := weightedTables(t)
 	src := sources["numbers"]
-	linear := NamedConfig{"linear", train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: "ridge", Lambda: 1}}
+	linear := NamedConfig{"linear", train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.Ridge{Lambda: 1}}}
 	classify := NamedConfig{"classes", train.Config{Task: "classify"}}
 	outliers := NamedConfig{"outliers", train.Config{Task: "outliers"}}
 	for _, c := range []struct {

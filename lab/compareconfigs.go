@@ -108,14 +108,14 @@ func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Sour
 	for j := range configs {
 		// Each fold has the learner that all rows would have.
 		c := &configs[j].Config
-		if c.Learner != "" && c.Learner != "auto" {
+		if c.LearnerName() != "" && c.LearnerName() != "auto" {
 			continue
 		}
 		p, err := train.NewPlan(ctx, src, 0, *c, train.Options{Memory: opt.Memory})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", configs[j].Name, err)
 		}
-		c.Learner = p.Config.Learner
+		c.SetLearner(p.Config.LearnerName())
 	}
 	r, err := newRecord(opt.Metric, all, len(configs))
 	if err != nil {

@@ -48,7 +48,7 @@ func sides(n int) []string {
 
 func fit(t *testing.T, src dataset.Source) *model.Model {
 	t.Helper()
-	m, _, err := train.Fit(context.Background(), src, train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: "ridge", Lambda: 1e-6}, train.Options{})
+	m, _, err := train.Fit(context.Background(), src, train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.Ridge{Lambda: 1e-6}}, train.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestWeightsCountAsRepeatedRows(t *testing.T) {
 		withWeights := o
 		withWeights.Weight = "w"
 		m, _, err := train.Fit(context.Background(), csvSource(t, weighted.String(), withWeights),
-			train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: c.learner}, train.Options{})
+			train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.Named{Name: c.learner}}, train.Options{})
 		if err != nil {
 			t.Fatal(c.task, err)
 		}
@@ -281,7 +281,7 @@ func TestCurvesOfEveryTask(t *testing.T) {
 		}
 		return got
 	}
-	linear, steep := train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: "ridge"}, train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: "logistic", C: 1e6}
+	linear, steep := train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.Ridge{}}, train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.Logistic{C: 1e6}}
 
 	m := evaluate(source(t, x, nil, 0, two), steep)
 	c := m.Curves
@@ -296,7 +296,7 @@ func TestCurvesOfEveryTask(t *testing.T) {
 	for _, cfg := range []train.Config{linear, steep} {
 		m = evaluate(source(t, x, nil, 0, three), cfg)
 		c = m.Curves
-		if len(c.ROC) != 3 || len(c.PR) != 3 || (c.Calibration != nil) != (cfg.Learner == "logistic") {
+		if len(c.ROC) != 3 || len(c.PR) != 3 || (c.Calibration != nil) != (cfg.LearnerName() == "logistic") {
 			t.Fatalf("three classes: %+v", c)
 		}
 		for k, class := range m.Classes {
@@ -335,7 +335,7 @@ func TestRanksOfClassesFollowProbabilities(t *testing.T) {
 		names[i] = []string{"a", "b", "c"}[min(2, int(3*float64(i)/n+0.7*s.Uniform()))]
 	}
 	src := source(t, x, nil, 0, names)
-	m, _, err := train.Fit(context.Background(), src, train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: "logistic", C: 100}, train.Options{})
+	m, _, err := train.Fit(context.Background(), src, train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.Logistic{C: 100}}, train.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func ExampleNewDrift() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	m, _, err := train.Fit(ctx, src, train.Config{Learner: "ridge", Kernel: train.Kernel{Name: "linear"}}, train.Options{})
+	m, _, err := train.Fit(ctx, src, train.Config{Learner: train.Ridge{}, Kernel: train.Kernel{Name: "linear"}}, train.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func ExampleEvaluate() {
 		log.Fatal(err)
 	}
 	defer rows.Close()
-	m, _, err := train.Fit(ctx, rows, train.Config{Map: train.Map{Features: 256}, Learner: "ridge"}, train.Options{})
+	m, _, err := train.Fit(ctx, rows, train.Config{Map: train.Map{Features: 256}, Learner: train.Ridge{}}, train.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

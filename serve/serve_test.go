@@ -49,9 +49,9 @@ func people(t testing.TB, kind string) *model.Model {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	cfg := train.Config{Learner: "logistic", Map: train.Map{Features: 64}, Seed: 1}
+	cfg := train.Config{Learner: train.Logistic{}, Map: train.Map{Features: 64}, Seed: 1}
 	if kind == "regress" {
-		cfg = train.Config{Learner: "ridge", Map: train.Map{Features: 64}, Seed: 1, Lambda: 1e-3}
+		cfg = train.Config{Learner: train.Ridge{Lambda: 1e-3}, Map: train.Map{Features: 64}, Seed: 1}
 	}
 	m, _, err := train.Fit(context.Background(), src, cfg, train.Options{})
 	if err != nil {
@@ -441,8 +441,8 @@ func TestBatchesDoNotChangeBits(t *testing.T) {
 		fmt.Fprintf(&b, "%d\n", i%3)
 	}
 	for _, cfg := range []train.Config{
-		{Learner: "ridge", Map: train.Map{Features: 512, Name: "sorf"}, Lambda: 1e-3}, {Learner: "svm", Map: train.Map{Features: 200, Name: "rff"}},
-		{Learner: "logistic", Map: train.Map{Features: 128, Name: "nystrom"}}, {Learner: "kernel-ridge"}, {Learner: "rfm", Leaf: 150, Map: train.Map{Features: 60}}, {Learner: "falkon", Map: train.Map{Features: 100}},
+		{Learner: train.Ridge{Lambda: 1e-3}, Map: train.Map{Features: 512, Name: "sorf"}}, {Learner: train.SVM{}, Map: train.Map{Features: 200, Name: "rff"}},
+		{Learner: train.Logistic{}, Map: train.Map{Features: 128, Name: "nystrom"}}, {Learner: train.KernelRidge{}}, {Learner: train.RFM{Leaf: 150}, Map: train.Map{Features: 60}}, {Learner: train.Falkon{}, Map: train.Map{Features: 100}},
 	} {
 		src, err := dataset.OpenBytes(context.Background(), "x.csv", []byte(b.String()), dataset.Options{})
 		if err != nil {
@@ -476,7 +476,7 @@ func TestBatchesDoNotChangeBits(t *testing.T) {
 		}
 		all.Wait()
 		if !slices.Equal(got.Data, want.Data) {
-			t.Errorf("%+v: batches change bits", cfg.Learner)
+			t.Errorf("%+v: batches change bits", cfg.LearnerName())
 		}
 	}
 }

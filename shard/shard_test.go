@@ -124,9 +124,9 @@ func TestModelDoesNotDependOnShards(t *testing.T) {
 		cfg     train.Config
 	}{
 		{"numbers", false, train.Config{Map: train.Map{Features: 60}}},
-		{"classes", true, train.Config{Map: train.Map{Features: 64}, Learner: "ridge", ClassWeight: "balanced"}},
-		{"held out", false, train.Config{Map: train.Map{Features: 64}, LambdaBy: "held-out", Variance: true}},
-		{"lasso", false, train.Config{Map: train.Map{Features: 64}, Learner: "lasso"}},
+		{"classes", true, train.Config{Map: train.Map{Features: 64}, Learner: train.Ridge{}, ClassWeight: "balanced"}},
+		{"held out", false, train.Config{Map: train.Map{Features: 64}, Learner: train.Named{Options: map[string]any{"lambda_by": "held-out", "variance": true}}}},
+		{"lasso", false, train.Config{Map: train.Map{Features: 64}, Learner: train.Lasso{}}},
 		{"components", true, train.Config{Map: train.Map{Features: 64, Name: "nystrom"}, Reduce: train.Reduction{Components: 20}}},
 	} {
 		path := table(t, dir, c.name+".csv", 1000, c.classes)
@@ -161,8 +161,8 @@ func TestPassesDoNotDependOnShards(t *testing.T) {
 	ctx := context.Background()
 	path := table(t, t.TempDir(), "t.csv", 300, true)
 	for _, cfg := range []train.Config{
-		{Map: train.Map{Features: 16}, Learner: "svm", C: 1, Tolerance: 0.1, Kernel: train.Kernel{Gamma: "0.3"}},
-		{Map: train.Map{Features: 16}, Learner: "logistic", C: 0.1, Tolerance: 0.1, ClassWeight: "balanced", Kernel: train.Kernel{Gamma: "0.3"}},
+		{Map: train.Map{Features: 16}, Learner: train.SVM{C: 1, Tolerance: 0.1}, Kernel: train.Kernel{Gamma: "0.3"}},
+		{Map: train.Map{Features: 16}, Learner: train.Logistic{C: 0.1, Tolerance: 0.1}, ClassWeight: "balanced", Kernel: train.Kernel{Gamma: "0.3"}},
 	} {
 		var want []byte
 		for i, n := range []int{1, 4} {
@@ -175,7 +175,7 @@ func TestPassesDoNotDependOnShards(t *testing.T) {
 				want = saved(t, m, err)
 			}
 			if got := sharded(t, p, int64(i)); !bytes.Equal(got, want) {
-				t.Errorf("%s: the model of %d shards differs from that of one process", cfg.Learner, n)
+				t.Errorf("%s: the model of %d shards differs from that of one process", cfg.LearnerName(), n)
 			}
 		}
 	}
@@ -196,8 +196,8 @@ func TestPassesFindTheOptimum(t *testing.T) {
 		return m.Info().Training.Report.(*learn.PrimalReport).Objective
 	}
 	for _, cfg := range []train.Config{
-		{Map: train.Map{Features: 64}, Learner: "svm", C: 1, Tolerance: 1e-6, Solver: "primal", Kernel: train.Kernel{Gamma: "0.3"}},
-		{Map: train.Map{Features: 64}, Learner: "logistic", C: 2, Tolerance: 1e-6, Kernel: train.Kernel{Gamma: "0.3"}},
+		{Map: train.Map{Features: 64}, Learner: train.SVM{C: 1, Tolerance: 1e-6, Solver: "primal"}, Kernel: train.Kernel{Gamma: "0.3"}},
+		{Map: train.Map{Features: 64}, Learner: train.Logistic{C: 2, Tolerance: 1e-6}, Kernel: train.Kernel{Gamma: "0.3"}},
 	} {
 		f, err := dataset.Open(ctx, path, dataset.Options{})
 		if err != nil {
@@ -213,7 +213,7 @@ func TestPassesFindTheOptimum(t *testing.T) {
 		m, _, err = Train(ctx, p, train.Options{})
 		for k, got := range objective(m, err) {
 			if math.Abs(got-want[k]) > 1e-6*want[k] {
-				t.Errorf("%s in %d pieces: objective %.10g, in one place %.10g", cfg.Learner, len(p.Data.All), got, want[k])
+				t.Errorf("%s in %d pieces: objective %.10g, in one place %.10g", cfg.LearnerName(), len(p.Data.All), got, want[k])
 			}
 		}
 	}
@@ -224,9 +224,9 @@ func TestOnePieceIsAPlainTraining(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
 	for _, cfg := range []train.Config{
-		{Map: train.Map{Features: 64}, Learner: "ridge"},
-		{Map: train.Map{Features: 64}, Learner: "elastic-net"},
-		{Kernel: train.Kernel{Name: "linear"}, Learner: "ridge", Reduce: train.Reduction{Share: 0.9}},
+		{Map: train.Map{Features: 64}, Learner: train.Ridge{}},
+		{Map: train.Map{Features: 64}, Learner: train.ElasticNet{}},
+		{Kernel: train.Kernel{Name: "linear"}, Learner: train.Ridge{}, Reduce: train.Reduction{Share: 0.9}},
 	} {
 		path := table(t, dir, "t.csv", 1500, true)
 		f, err := dataset.Open(ctx, path, dataset.Options{})
@@ -250,7 +250,7 @@ func TestOnePieceIsAPlainTraining(t *testing.T) {
 func TestModelOfPiecesIsAsGood(t *testing.T) {
 	ctx := context.Background()
 	path := table(t, t.TempDir(), "t.csv", 4000, false)
-	cfg := train.Config{Map: train.Map{Features: 256}, Learner: "ridge", Lambda: 1e-2, Kernel: train.Kernel{Gamma: "0.1"}}
+	cfg := train.Config{Map: train.Map{Features: 256}, Learner: train.Ridge{Lambda: 1e-2}, Kernel: train.Kernel{Gamma: "0.1"}}
 	f, err := dataset.Open(ctx, path, dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -446,14 +446,14 @@ func TestPlansRefuseWhatTheyCannotDo(t *testing.T) {
 	ctx := context.Background()
 	path := table(t, t.TempDir(), "t.csv", 100, false)
 	for want, cfg := range map[string]train.Config{
-		"in one place":       {Learner: "rfm"},
-		"give c":             {Learner: "svm"},
-		"in the primal":      {Learner: "svm", Loss: "hinge", C: 1},
-		"the penalty l2":     {Learner: "logistic", Penalty: "l1", C: 1},
-		"leaving rows out":   {LambdaBy: "loo"},
-		"intervals":          {Conformal: 0.9},
+		"in one place":       {Learner: train.RFM{}},
+		"give c":             {Learner: train.SVM{}},
+		"in the primal":      {Learner: train.SVM{Loss: "hinge", C: 1}},
+		"the penalty l2":     {Learner: train.Logistic{Penalty: "l1", C: 1}},
+		"leaving rows out":   {Learner: train.Named{Options: map[string]any{"lambda_by": "loo"}}},
+		"intervals":          {Learner: train.Named{Options: map[string]any{"conformal": 0.9}}},
 		"components of each": {Reduce: train.Reduction{MapComponents: 3}, Map: train.Map{Name: "sum", Steps: []feature.Config{{Map: "rff", Features: 4}, {Map: "orf", Features: 4}}}},
-		"metric":             {Metric: train.Metric{Form: "full"}, Learner: "ridge"},
+		"metric":             {Metric: train.Metric{Form: "full"}, Learner: train.Ridge{}},
 	} {
 		if _, err := NewPlan(ctx, path, dataset.Options{}, cfg, 1, 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
@@ -512,7 +512,7 @@ func TestEstimate(t *testing.T) {
 	if last := e.Scales[len(e.Scales)-1]; last.Share > e.Scales[0].Share || e.Limit() == last.Workers {
 		t.Errorf("it scales without end: %+v", last)
 	}
-	small, err := NewEstimate(ctx, path, dataset.Options{}, train.Config{Map: train.Map{Features: 32}, Learner: "lasso"}, EstimateOptions{})
+	small, err := NewEstimate(ctx, path, dataset.Options{}, train.Config{Map: train.Map{Features: 32}, Learner: train.Lasso{}}, EstimateOptions{})
 	if err != nil || small.Rows < 2900 || small.Rows > 3100 || small.Pieces != 1 || small.Feature != 32 {
 		t.Errorf("%+v, %v", small, err)
 	}

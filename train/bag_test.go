@@ -96,7 +96,7 @@ func wrongBags(t testing.TB, m *model.Model, x *matrix.Dense, ends []int, names 
 func everyPooling() map[string]Config {
 	return map[string]Config{
 		"mean":         {Bag: &pipeline.BagConfig{Features: 256}},
-		"mean, orf":    {Bag: &pipeline.BagConfig{Map: "orf", Gamma: "0.5", Features: 256, Scale: "standard"}, Learner: "ridge"},
+		"mean, orf":    {Bag: &pipeline.BagConfig{Map: "orf", Gamma: "0.5", Features: 256, Scale: "standard"}, Learner: Ridge{}},
 		"kpca":         {Bag: &pipeline.BagConfig{Map: "kpca-rp", Features: 60}},
 		"nystrom":      {Bag: &pipeline.BagConfig{Map: "nystrom", Features: 60}},
 		"full":         {Bag: &pipeline.BagConfig{Pooling: "full"}},
@@ -503,7 +503,7 @@ func TestAlteredBagFilesAreRefused(t *testing.T) {
 
 func TestBagMemoryIsBounded(t *testing.T) {
 	src := spreadBags(t, 1, 40, 2)
-	if _, _, err := FitBags(context.Background(), src, Config{Bag: &pipeline.BagConfig{Features: 512}, Learner: "ridge"},
+	if _, _, err := FitBags(context.Background(), src, Config{Bag: &pipeline.BagConfig{Features: 512}, Learner: Ridge{}},
 		Options{Memory: 1 << 20}); err == nil || !strings.Contains(err.Error(), "but memory allows 1.0 MiB;") {
 		t.Errorf("%v", err)
 	}
@@ -511,7 +511,7 @@ func TestBagMemoryIsBounded(t *testing.T) {
 
 func TestDefaultFeaturesOfBags(t *testing.T) {
 	for bags, want := range map[int]int{20: 512, 600: 1024} {
-		if m := fittedBags(t, spreadBags(t, 1, bags, 2), Config{Learner: "ridge"}); m.Dim() != want {
+		if m := fittedBags(t, spreadBags(t, 1, bags, 2), Config{Learner: Ridge{}}); m.Dim() != want {
 			t.Errorf("%d features for %d bags, want %d", m.Dim(), bags, want)
 		}
 	}

@@ -21,9 +21,9 @@ func TestCalibrationDoesNotTouchTheModel(t *testing.T) {
 			continue
 		}
 		for _, learner := range []string{"ridge", "svm", "online"} {
-			cfg := Config{Task: task, Learner: learner, Map: Map{Features: 32}}
+			cfg := Config{Task: task, Learner: Named{Name: learner}, Map: Map{Features: 32}}
 			if learner == "online" {
-				cfg.Loss = "hinge"
+				cfg.Set("loss", "hinge")
 			}
 			plain, _, err := Fit(context.Background(), part(0, 600, false), cfg, Options{})
 			if err != nil {
@@ -88,7 +88,7 @@ func TestCalibrationDoesNotTouchTheModel(t *testing.T) {
 func TestCalibrationIsFittedToFoldsThatWereNotSeen(t *testing.T) {
 	ctx := context.Background()
 	src := streams(t, 12, 500)["classify"](0, 500, false)
-	cfg := Config{Learner: "ridge", Kernel: Kernel{Name: "linear"}, Scale: "none", Lambda: 3, Seed: 4}
+	cfg := Config{Learner: Ridge{Lambda: 3}, Kernel: Kernel{Name: "linear"}, Scale: "none", Seed: 4}
 	var scores []float32
 	var y []float64
 	classes := dataset.NewClasses([]string{"class 0", "class 1", "class 2"})
@@ -145,7 +145,7 @@ func TestProbabilitiesAreThoseOfTheData(t *testing.T) {
 	}
 	for _, weights := range []string{"", "balanced", "yes=20"} {
 		m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, 0, names),
-			Config{Learner: "ridge", Lambda: 1, Map: Map{Features: 64}, ClassWeight: weights, Calibrate: Calibration{Method: "platt"}}, Options{})
+			Config{Learner: Ridge{Lambda: 1}, Map: Map{Features: 64}, ClassWeight: weights, Calibrate: Calibration{Method: "platt"}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +177,7 @@ func TestClassesThatAreMissingInAFoldAreCalibrated(t *testing.T) {
 	for _, learner := range []string{"ridge", "svm", "online"} {
 		for _, method := range learn.CalibrationMethods() {
 			m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, 0, names),
-				Config{Learner: learner, Map: Map{Features: 16}, Calibrate: Calibration{Method: method}}, Options{})
+				Config{Learner: Named{Name: learner}, Map: Map{Features: 16}, Calibrate: Calibration{Method: method}}, Options{})
 			if err != nil {
 				t.Errorf("%s, %s: %v", learner, method, err)
 				continue
@@ -188,7 +188,7 @@ func TestClassesThatAreMissingInAFoldAreCalibrated(t *testing.T) {
 		}
 	}
 	if _, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x.Slice(0, 8)}, nil, 0, names[:8]),
-		Config{Learner: "ridge", Map: Map{Features: 16}, Calibrate: Calibration{Method: "platt"}}, Options{}); err == nil ||
+		Config{Learner: Ridge{}, Map: Map{Features: 16}, Calibrate: Calibration{Method: "platt"}}, Options{}); err == nil ||
 		!strings.Contains(err.Error(), "too few to calibrate") {
 		t.Errorf("8 rows: %v", err)
 	}
@@ -200,7 +200,7 @@ func TestLogisticModelsHaveProbabilitiesOfTheirOwn(t *testing.T) {
 			continue
 		}
 		m, _, err := Fit(context.Background(), part(0, 2000, false),
-			Config{Task: task, Learner: "online", Kernel: Kernel{Name: "linear"}, Epochs: 5}, Options{})
+			Config{Task: task, Learner: SGD{Epochs: 5}, Kernel: Kernel{Name: "linear"}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,7 +226,7 @@ func TestDamagedCalibrationsAreRefused(t *testing.T) {
 		"platt":    {"calibration.a", "calibration.b", "golden.proba"},
 		"isotonic": {"calibration.knots.0", "calibration.rise.2"},
 	} {
-		m, _, err := Fit(context.Background(), part(0, 300, false), Config{Learner: "ridge", Map: Map{Features: 16}, Calibrate: Calibration{Method: method}}, Options{})
+		m, _, err := Fit(context.Background(), part(0, 300, false), Config{Learner: Ridge{}, Map: Map{Features: 16}, Calibrate: Calibration{Method: method}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,7 +280,7 @@ func TestLabelsAgreeWithProbabilities(t *testing.T) {
 		{"classify", "ridge", "platt", parts["classify"], ""},
 		{"multilabel", "ridge", "platt", parts["multilabel"], ""},
 	} {
-		cfg := Config{Task: c.task, Learner: c.learner, Calibrate: Calibration{Method: c.method}, ClassWeight: c.weights, Map: Map{Features: 16}}
+		cfg := Config{Task: c.task, Learner: Named{Name: c.learner}, Calibrate: Calibration{Method: c.method}, ClassWeight: c.weights, Map: Map{Features: 16}}
 		m, _, err := Fit(context.Background(), c.part(0, 600, false), cfg, Options{})
 		if err != nil {
 			t.Fatal(err)

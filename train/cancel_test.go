@@ -13,7 +13,7 @@ func TestEndOfContextInSolveIsAnError(t *testing.T) {
 	x, names := rings(3, 300, 2)
 	for _, learner := range []string{"ridge", "kernel-ridge"} {
 		ctx, cancel := context.WithCancel(context.Background())
-		cfg := Config{Learner: learner}
+		cfg := Config{Learner: Named{Name: learner}}
 		if learner == "ridge" {
 			cfg.Map.Features = 64
 		}

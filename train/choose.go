@@ -14,21 +14,22 @@ func (f *fit) choosing() func() {
 // choose resolves the learner "auto": the svm or ridge, whichever has the given
 // options.
 func (f *fit) choose() error {
-	if f.cfg.Learner == "auto" {
-		f.cfg.Learner = f.auto(f.sum)
+	if f.cfg.automatic() {
+		f.cfg.SetLearner(f.auto(f.sum))
 		f.info.Training.Why["learner"] += f.lacking
 	}
 	// Now the task is known, and some options do not go with it.
 	c := f.cfg
 	c.Task = f.info.Task
-	if err := c.checkLearner(); err != nil {
+	err := c.settleLearner()
+	if err == nil {
+		err = c.checkLearner()
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
 	c.Task, f.cfg = f.cfg.Task, c
-	f.learner = LearnerOf(f.cfg.Learner)
+	f.learner = f.cfg.Traits()
 	f.info.Training.Learner = f.learner.name
-	if f.cfg.Loss == "" && f.learner.losses != nil && !f.learner.byTask {
-		f.cfg.Loss = f.learner.losses[0]
-	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (c Config) withoutKernel() Config {
 
 // open says whether the configuration leaves kernel, map and learner to the data.
 func (c Config) open() bool {
-	if c.Quick || c.Learner != "" && strings.ToLower(c.Learner) != "auto" || c.Bag != nil {
+	if c.Quick || !c.automatic() || len(optionsOf(c.Learner)) > 0 || c.Bag != nil {
 		return false
 	}
 	switch strings.ToLower(c.Task) {
@@ -53,7 +53,7 @@ func (d Data) Default(c Config) (with Config, ok bool) {
 	if !c.open() || d.Task != "classify" && d.Task != "regress" || d.noTable() != "" {
 		return c, false
 	}
-	c.Learner, c.Kernel.Gamma = rfmLearner.name, ""
+	c.Learner, c.Kernel.Gamma = RFM{}, ""
 	return c.withoutKernel(), true
 }
 

@@ -44,7 +44,7 @@ func TestModelSaysWhyNoTable(t *testing.T) {
 	for _, c := range []struct {
 		cfg  Config
 		says bool
-	}{{Config{}, true}, {Config{Quick: true}, false}, {Config{C: 1}, false}} {
+	}{{Config{}, true}, {Config{Quick: true}, false}, {Config{Learner: Named{Options: map[string]any{"c": 1}}}, false}} {
 		m, _, err := Fit(context.Background(), src, c.cfg, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -76,7 +76,7 @@ func TestNumbersOfAWideTable(t *testing.T) {
 	if f.sum.Dim <= wideRows || dims != 2 || filled < 0.7 || filled > 0.8 {
 		t.Errorf("%d of %d dimensions are numbers, %.2f of them not 0", dims, f.sum.Dim, filled)
 	}
-	if f.cfg.Learner != "rfm" {
-		t.Errorf("the learner of %d one-hot dimensions is %s", f.sum.Dim, f.cfg.Learner)
+	if f.cfg.LearnerName() != "rfm" {
+		t.Errorf("the learner of %d one-hot dimensions is %s", f.sum.Dim, f.cfg.LearnerName())
 	}
 }

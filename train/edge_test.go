@@ -33,8 +33,8 @@ func TestOddDataStillTrain(t *testing.T) {
 		"constant columns": {constant, names}, "duplicates": {twice, twiceNames}, "all rows equal but one": {mostlyEqual, names},
 	} {
 		for _, cfg := range []Config{
-			{Learner: "ridge", Map: Map{Features: 512}}, {Learner: "svm", Map: Map{Features: 512}}, // more features than rows
-			{Learner: "ridge", Kernel: Kernel{Name: "linear"}}, {Learner: "svm", Kernel: Kernel{Name: "linear"}},
+			{Learner: Ridge{}, Map: Map{Features: 512}}, {Learner: SVM{}, Map: Map{Features: 512}}, // more features than rows
+			{Learner: Ridge{}, Kernel: Kernel{Name: "linear"}}, {Learner: SVM{}, Kernel: Kernel{Name: "linear"}},
 		} {
 			m := fitted(t, source(t, matrix.Rows{Dense: c.x}, nil, 0, c.names), cfg)
 			scores := matrix.NewDense(120, 1)
@@ -98,7 +98,7 @@ func TestSVMStopsInTheMiddle(t *testing.T) {
 	for _, stage := range []string{"read", "map", "solve"} {
 		ctx, cancel := context.WithCancel(context.Background())
 		seen := false
-		_, _, err := Fit(ctx, src, Config{Learner: "svm", Map: Map{Features: 64}, C: 1, Tolerance: 1e-9},
+		_, _, err := Fit(ctx, src, Config{Learner: SVM{C: 1, Tolerance: 1e-9}, Map: Map{Features: 64}},
 			Options{Progress: func(s string, _ int, _ float64) {
 				if s == stage {
 					seen = true

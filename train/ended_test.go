@@ -34,7 +34,7 @@ func TestTrainingsEndWithTheirContextInEverySolve(t *testing.T) {
 	}
 	_, names := rings(5, x.Rows, 3)
 	of := func(m string, o feature.Options) Config {
-		return Config{Learner: "ridge", Lambda: 1, Kernel: Kernel{Name: "rbf"}, Map: Map{Name: m, Features: 64, Options: o}}
+		return Config{Learner: Ridge{Lambda: 1}, Kernel: Kernel{Name: "rbf"}, Map: Map{Name: m, Features: 64, Options: o}}
 	}
 	cases := []struct {
 		name  string
@@ -42,25 +42,25 @@ func TestTrainingsEndWithTheirContextInEverySolve(t *testing.T) {
 		label []string
 		least int64 // questions beyond the survey and the passes
 	}{
-		{"kernel-ridge", Config{Learner: "kernel-ridge"}, nil, 300},
-		{"kernel-ridge with λ", Config{Learner: "kernel-ridge", Lambda: 1}, nil, 40},
-		{"kernel-ridge by a tree", Config{Learner: "kernel-ridge", Lambda: 1, Product: "tree", Accuracy: 1e-3}, nil, 40},
-		{"kernel-ridge by a threshold", Config{Learner: "kernel-ridge", Lambda: 1, Product: "threshold", Accuracy: 1e-9}, nil, 40},
-		{"falkon", Config{Learner: "falkon", Map: Map{Features: 128, Options: feature.Options{Landmarks: "leverage"}}}, nil, 100},
-		{"ridge by evidence", Config{Learner: "ridge", LambdaBy: "evidence", Map: Map{Features: 256}}, nil, 300},
-		{"ridge by folds", Config{Learner: "ridge", LambdaBy: "folds", Map: Map{Features: 256}}, nil, 100},
-		{"least squares", Config{Learner: "ridge", LambdaBy: "given", Map: Map{Features: 256}}, nil, 20},
-		{"components", Config{Learner: "ridge", Lambda: 1, Map: Map{Features: 256}, Reduce: Reduction{Share: 0.9}}, nil, 300},
-		{"lda", Config{Learner: "lda", Map: Map{Features: 256}}, names, 15},
-		{"lasso", Config{Learner: "lasso", Map: Map{Features: 128}}, nil, 40},
-		{"svm", Config{Learner: "svm", Map: Map{Features: 128}}, names, 40},
+		{"kernel-ridge", Config{Learner: KernelRidge{}}, nil, 300},
+		{"kernel-ridge with λ", Config{Learner: KernelRidge{Lambda: 1}}, nil, 40},
+		{"kernel-ridge by a tree", Config{Learner: KernelRidge{Lambda: 1, Product: "tree", Accuracy: 1e-3}}, nil, 40},
+		{"kernel-ridge by a threshold", Config{Learner: KernelRidge{Lambda: 1, Product: "threshold", Accuracy: 1e-9}}, nil, 40},
+		{"falkon", Config{Learner: Falkon{}, Map: Map{Features: 128, Options: feature.Options{Landmarks: "leverage"}}}, nil, 100},
+		{"ridge by evidence", Config{Learner: Ridge{LambdaBy: "evidence"}, Map: Map{Features: 256}}, nil, 300},
+		{"ridge by folds", Config{Learner: Ridge{LambdaBy: "folds"}, Map: Map{Features: 256}}, nil, 100},
+		{"least squares", Config{Learner: Ridge{LambdaBy: "given"}, Map: Map{Features: 256}}, nil, 20},
+		{"components", Config{Learner: Ridge{Lambda: 1}, Map: Map{Features: 256}, Reduce: Reduction{Share: 0.9}}, nil, 300},
+		{"lda", Config{Learner: LDA{}, Map: Map{Features: 256}}, names, 15},
+		{"lasso", Config{Learner: Lasso{}, Map: Map{Features: 128}}, nil, 40},
+		{"svm", Config{Learner: SVM{}, Map: Map{Features: 128}}, names, 40},
 		{"nystrom", of("nystrom", feature.Options{}), nil, 80},
 		{"kmedoid", of("nystrom", feature.Options{Landmarks: "kmedoid"}), nil, 500},
 		{"rpcholesky", of("nystrom", feature.Options{Landmarks: "rpcholesky"}), nil, 80},
 		{"icholesky", of("icholesky", feature.Options{}), nil, 120},
 		{"cksvd", of("cksvd", feature.Options{}), nil, 500},
 		{"kg-rp", of("kg-rp", feature.Options{}), nil, 80},
-		{"a learned metric", Config{Learner: "ridge", Lambda: 1, Metric: Metric{Form: "full"}, Map: Map{Features: 64}}, nil, 40},
+		{"a learned metric", Config{Learner: Ridge{Lambda: 1}, Metric: Metric{Form: "full"}, Map: Map{Features: 64}}, nil, 40},
 	}
 	if testing.Short() {
 		cases = cases[:4]

@@ -10,18 +10,33 @@ import (
 	"mercer/model"
 )
 
+// Falkon are the options of kernel ridge regression on landmarks, as many as Map.Features, drawn as Map.Landmarks says.
+type Falkon struct {
+	// Lambda is λ; 0 means that held-out rows choose it.
+	Lambda float64 `json:"lambda,omitempty" range:"positive"`
+
+	// Tolerance and MaxIter say where iterations stop, 0 being their defaults.
+	Tolerance float64 `json:"tolerance,omitempty" range:"positive"`
+	MaxIter   int     `json:"max_iter,omitempty" range:"positive"`
+
+	Predict Prediction
+}
+
+func (Falkon) learner() string { return "falkon" }
+
 // falkonLearner is kernel ridge regression on landmarks (as many as Features), without a map, by
 // preconditioned conjugate gradients.
-var falkonLearner = Learner{
+var falkonLearner = Traits{
 	name:    "falkon",
 	tasks:   []string{"classify", "regress"},
-	options: []string{"lambda", "features", "landmarks", "lookup", "lookup-form", "subsample", "tolerance", "max-iter"},
+	options: Falkon{},
+	uses:    []string{"features", "landmarks"},
 	exact:   true,
 	memory:  (*fit).falkonMemory,
 	fewer:   option.Phrasef("fewer %s, which are the landmarks, or a map (%s)", option.Ref("features"), option.Set("learner", "ridge")),
 	train:   (*fit).falkon,
 	keeps:   func(r model.Report) int { return r.(*exact.FalkonReport).Centres },
-	fix:     func(c *Config, r model.Report) { c.Lambda = r.(*exact.FalkonReport).Lambda },
+	fix:     func(c *Config, r model.Report) { c.Set("lambda", r.(*exact.FalkonReport).Lambda) },
 }
 
 // usualCentres is the number of landmarks for many rows.
@@ -71,8 +86,9 @@ func (f *fit) falkon(sum *dataset.Summary) error {
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
 	f.progress("solve", 0, -1)
 	rows, _ := f.rowsMemory(sum)
+	o := f.cfg.Learner.(Falkon)
 	opt := exact.Falkon{
-		Centres: f.centres(sum.Rows), Landmarks: f.cfg.Map.Landmarks, Lambda: f.cfg.Lambda, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter,
+		Centres: f.centres(sum.Rows), Landmarks: f.cfg.Map.Landmarks, Lambda: o.Lambda, Tolerance: o.Tolerance, MaxIter: o.MaxIter,
 		Memory: f.machineMemory(rows), Seed: f.cfg.Seed,
 	}
 	if opt.Given, err = f.pipe.Landmarks(f.cfg.Map.Given, f.cfg.Map.GivenFile, f.src.Name(), &f.info.Schema); err != nil {

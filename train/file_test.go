@@ -262,11 +262,11 @@ func FuzzRead(f *testing.F) {
 		Scale: "standard"}})))
 	f.Add(fileOf(f, fittedBags(f, spreadBags(f, 1, 30, 2), Config{Bag: &pipeline.BagConfig{Map: "kpca-rp", Features: 8}})))
 	x, names := rings(1, 200, 3)
-	f.Add(fileOf(f, fitted(f, source(f, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "rfm", Map: Map{Features: 8}, Leaf: 120})))
+	f.Add(fileOf(f, fitted(f, source(f, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: RFM{Leaf: 120}, Map: Map{Features: 8}})))
 	for _, cfg := range []Config{
-		{Map: Map{Name: "rff", Features: 8}, Learner: "lda"}, {Map: Map{Name: "rff", Features: 8}, Reduce: Reduction{Method: "lda"}, Learner: "ridge"}, {Map: Map{Name: "words", Features: 6}, Learner: "ridge"},
-		{Kernel: Kernel{Name: "exp"}, Map: Map{Name: "taylorsketch", Features: 12}, Learner: "ridge"}, {Map: Map{Name: "wavelets", Options: feature.Options{Terms: 6}}, Learner: "ridge"},
-		{Map: Map{Name: "rbf-network", Features: 6, Options: feature.Options{Landmarks: "projected", Widths: "own"}}, Learner: "ridge"},
+		{Map: Map{Name: "rff", Features: 8}, Learner: LDA{}}, {Map: Map{Name: "rff", Features: 8}, Reduce: Reduction{Method: "lda"}, Learner: Ridge{}}, {Map: Map{Name: "words", Features: 6}, Learner: Ridge{}},
+		{Kernel: Kernel{Name: "exp"}, Map: Map{Name: "taylorsketch", Features: 12}, Learner: Ridge{}}, {Map: Map{Name: "wavelets", Options: feature.Options{Terms: 6}}, Learner: Ridge{}},
+		{Map: Map{Name: "rbf-network", Features: 6, Options: feature.Options{Landmarks: "projected", Widths: "own"}}, Learner: Ridge{}},
 	} {
 		f.Add(fileOf(f, fitted(f, source(f, matrix.Rows{Dense: x}, nil, 0, names), cfg)))
 	}
@@ -293,7 +293,9 @@ func FuzzRead(f *testing.F) {
 func TestModelFilesHoldNoFrequencies(t *testing.T) {
 	src := dataset.Generate(dataset.Synthetic{Rows: 300, Dim: 100, Seed: 1})
 	size := func(cfg Config) int {
-		cfg.Map.Features, cfg.Lambda, cfg.Learner = 512, 1, "ridge"
+		cfg.Map.Features = 512
+		cfg.Set("lambda", 1)
+		cfg.SetLearner("ridge")
 		m, _, err := Fit(context.Background(), src, cfg, Options{})
 		if err != nil {
 			t.Fatalf("%+v: %v", cfg, err)

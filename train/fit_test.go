@@ -130,21 +130,21 @@ func TestModelBytesDependOnDataConfigAndSeedAlone(t *testing.T) {
 		src dataset.Source
 		cfg Config
 	}{
-		"ridge of classes":    {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "ridge", Map: Map{Features: 64}}},
-		"svm":                 {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "svm", Map: Map{Features: 64}}},
-		"ridge of components": {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "ridge", Map: Map{Features: 64}, Reduce: Reduction{Components: 10}}},
-		"svm of components": {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "svm", Map: Map{Features: 64},
-			Reduce: Reduction{Share: 0.9, Whiten: true}, C: 1}},
-		"lasso":                     {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Learner: "lasso", Map: Map{Features: 32}}},
-		"svm on inputs":             {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "svm", Kernel: Kernel{Name: "linear"}, C: 1}},
+		"ridge of classes":    {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: Ridge{}, Map: Map{Features: 64}}},
+		"svm":                 {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: SVM{}, Map: Map{Features: 64}}},
+		"ridge of components": {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: Ridge{}, Map: Map{Features: 64}, Reduce: Reduction{Components: 10}}},
+		"svm of components": {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: SVM{C: 1}, Map: Map{Features: 64},
+			Reduce: Reduction{Share: 0.9, Whiten: true}}},
+		"lasso":                     {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Learner: Lasso{}, Map: Map{Features: 32}}},
+		"svm on inputs":             {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: SVM{C: 1}, Kernel: Kernel{Name: "linear"}}},
 		"regression on sparse rows": {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Map: Map{Features: 32}}},
 		"linear on sparse rows":     {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Kernel: Kernel{Name: "linear"}, Scale: "standard"}},
 		"several outputs, laplacian": {source(t, matrix.Rows{CSR: w}, append(slices.Clone(y), y...), 2, nil),
 			Config{Map: Map{Features: 32, Options: feature.Options{Form: "phase"}}, Kernel: Kernel{Name: "laplacian"}}},
 		"quantile, diagonal metric": {source(t, matrix.Rows{Dense: x}, nil, 0, names),
-			Config{Scale: "quantile", Kernel: Kernel{Name: "matern"}, Metric: Metric{Form: "diagonal", Landmarks: 40, Rounds: 1}, Map: Map{Name: "nystrom", Features: 40}, Learner: "ridge"}},
+			Config{Scale: "quantile", Kernel: Kernel{Name: "matern"}, Metric: Metric{Form: "diagonal", Landmarks: 40, Rounds: 1}, Map: Map{Name: "nystrom", Features: 40}, Learner: Ridge{}}},
 		"robust, full metric": {source(t, matrix.Rows{Dense: x}, nil, 0, names),
-			Config{Scale: "robust", Metric: Metric{Form: "full", Rows: 200, Landmarks: 40, Rounds: 1}, Map: Map{Features: 40}, Learner: "svm", C: 1}},
+			Config{Scale: "robust", Metric: Metric{Form: "full", Rows: 200, Landmarks: 40, Rounds: 1}, Map: Map{Features: 40}, Learner: SVM{C: 1}}},
 		"sparse rows, metric": {source(t, matrix.Rows{CSR: w}, y, 1, nil),
 			Config{Scale: "quantile", Kernel: Kernel{Name: "laplacian"}, Metric: Metric{Form: "diagonal", Rows: 200, Landmarks: 40, Rounds: 1}, Map: Map{Features: 40}}},
 	} {
@@ -294,10 +294,10 @@ func TestRBFLearnsWhatLinearCannot(t *testing.T) {
 	}
 	for _, learner := range []string{"ridge", "svm"} {
 		// Neighbouring rings are 5 deviations apart: the best rule errs on 1 % or less.
-		if e := wrong(Config{Learner: learner, Map: Map{Features: 256}}); e > 0.03 {
+		if e := wrong(Config{Learner: Named{Name: learner}, Map: Map{Features: 256}}); e > 0.03 {
 			t.Errorf("%s on rbf features errs on %.1f %%", learner, 100*e)
 		}
-		if e := wrong(Config{Learner: learner, Kernel: Kernel{Name: "linear"}}); e < 0.4 {
+		if e := wrong(Config{Learner: Named{Name: learner}, Kernel: Kernel{Name: "linear"}}); e < 0.4 {
 			t.Errorf("%s on the inputs errs on %.1f %% only; the test is too easy", learner, 100*e)
 		}
 	}
@@ -355,7 +355,7 @@ func TestWeightsAreRepetitions(t *testing.T) {
 			yy = append(yy, y[i])
 		}
 	}
-	cfg := Config{Map: Map{Features: 32}, Lambda: 0.1, Kernel: Kernel{Gamma: "0.5"}, Scale: "none", Task: "regress"}
+	cfg := Config{Map: Map{Features: 32}, Learner: Named{Options: map[string]any{"lambda": 0.1}}, Kernel: Kernel{Gamma: "0.5"}, Scale: "none", Task: "regress"}
 	weighted := fitted(t, &weightedSource{source(t, matrix.Rows{Dense: x}, y, 1, nil)}, cfg)
 	plain := fitted(t, source(t, matrix.Rows{Dense: repeated}, yy, 1, nil), cfg)
 	for i, v := range plain.Predictor().(model.Linear).W.Data {
@@ -416,19 +416,19 @@ func TestFitErrors(t *testing.T) {
 		{"no labels", "labels", source(t, dense, nil, 0, nil), Config{}, 0},
 		{"one class", "at least two", source(t, dense, nil, 0, same), Config{}, 0},
 		{"text to regress", "no number", source(t, dense, nil, 0, names), Config{Task: "regress"}, 0},
-		{"svm of numbers", "ridge", source(t, dense, numbers, 1, nil), Config{Learner: "svm"}, 0},
+		{"svm of numbers", "ridge", source(t, dense, numbers, 1, nil), Config{Learner: SVM{}}, 0},
 		{"equal rows", "equal", source(t, matrix.Rows{Dense: equal}, nil, 0, names), Config{}, 0},
 		{"odd features", "use 34", source(t, dense, nil, 0, names), Config{Map: Map{Features: 33}}, 0},
-		{"too little memory for ridge", "fewer features", source(t, dense, nil, 0, names), Config{Learner: "ridge", Map: Map{Features: 512}}, 1 << 20},
+		{"too little memory for ridge", "fewer features", source(t, dense, nil, 0, names), Config{Learner: Ridge{}, Map: Map{Features: 512}}, 1 << 20},
 		{"too little memory for ridge and terms", "use fewer terms or", source(t, positive, nil, 0, names),
-			Config{Learner: "ridge", Kernel: Kernel{Name: "chi2"}, Map: Map{Name: "chebyshev", Options: feature.Options{Terms: 300, Stretch: 1}}, Scale: "none"}, 1 << 20},
+			Config{Learner: Ridge{}, Kernel: Kernel{Name: "chi2"}, Map: Map{Name: "chebyshev", Options: feature.Options{Terms: 300, Stretch: 1}}, Scale: "none"}, 1 << 20},
 		{"too little memory for ridge and a map of a given size", "use another map, which", source(t, positive, nil, 0, names),
-			Config{Learner: "ridge", Kernel: Kernel{Name: "poly", Degree: 40, Coef0: 1}, Map: Map{Name: "explicit-poly"}}, 1 << 20},
+			Config{Learner: Ridge{}, Kernel: Kernel{Name: "poly", Degree: 40, Coef0: 1}, Map: Map{Name: "explicit-poly"}}, 1 << 20},
 		{"too little memory for ridge and steps", "use fewer features in the steps", source(t, dense, nil, 0, names),
-			Config{Learner: "ridge", Map: Map{Name: "sum", Steps: []feature.Config{{Map: "rff", Features: 512}}}}, 1 << 20},
-		{"too little memory for svm", "learner=ridge", source(t, dense, nil, 0, names), Config{Learner: "svm", Map: Map{Features: 2048}}, 1 << 20},
+			Config{Learner: Ridge{}, Map: Map{Name: "sum", Steps: []feature.Config{{Map: "rff", Features: 512}}}}, 1 << 20},
+		{"too little memory for svm", "learner=ridge", source(t, dense, nil, 0, names), Config{Learner: SVM{}, Map: Map{Features: 2048}}, 1 << 20},
 		{"ridge on very wide rows", "learner=svm", source(t, matrix.Rows{CSR: manyDims}, nil, 0, names),
-			Config{Kernel: Kernel{Name: "linear"}, Learner: "ridge"}, 1 << 30},
+			Config{Kernel: Kernel{Name: "linear"}, Learner: Ridge{}}, 1 << 30},
 	} {
 		m, _, err := Fit(context.Background(), c.src, c.cfg, Options{Memory: c.memory})
 		if m != nil || err == nil || !strings.Contains(err.Error(), c.want) {
@@ -442,7 +442,7 @@ func TestFitOfVeryFewRows(t *testing.T) {
 		x, names := rings(11, n, 2)
 		names[0], names[1] = "a", "b"
 		for _, learner := range []string{"ridge", "svm"} {
-			m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: learner, Map: Map{Features: 16}})
+			m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: Named{Name: learner}, Map: Map{Features: 16}})
 			if _, err := m.Predict(x.Row(0)); err != nil {
 				t.Errorf("%d rows, %s: %v", n, learner, err)
 			}
@@ -468,9 +468,9 @@ func TestConfigCheck(t *testing.T) {
 		t.Errorf("the zero Config: %v", err)
 	}
 	for _, c := range []Config{
-		{Task: "guess"}, {Scale: "big"}, {Kernel: Kernel{Name: "magic"}}, {Learner: "oracle"}, {Loss: "cubic"},
+		{Task: "guess"}, {Scale: "big"}, {Kernel: Kernel{Name: "magic"}}, {Learner: Named{Name: "oracle"}}, {Learner: Named{Options: map[string]any{"loss": "cubic"}}},
 		{Kernel: Kernel{Gamma: "x"}}, {Kernel: Kernel{Gamma: "-1"}}, {Kernel: Kernel{Gamma: "0"}}, {Kernel: Kernel{Gamma: "NaN"}}, {Kernel: Kernel{Gamma: "Inf"}}, {Kernel: Kernel{Sigma: -1}}, {Kernel: Kernel{Sigma: math.NaN()}},
-		{Kernel: Kernel{Gamma: "2", Sigma: 1}}, {Map: Map{Features: -2}}, {Lambda: -1}, {Lambda: math.Inf(1)}, {C: -1}, {C: math.NaN()},
+		{Kernel: Kernel{Gamma: "2", Sigma: 1}}, {Map: Map{Features: -2}}, {Learner: Named{Options: map[string]any{"lambda": -1}}}, {Learner: Named{Options: map[string]any{"lambda": math.Inf(1)}}}, {Learner: Named{Options: map[string]any{"c": -1}}}, {Learner: Named{Options: map[string]any{"c": math.NaN()}}},
 		{Kernel: Kernel{Name: "linear"}, Map: Map{Features: 10}}, {Kernel: Kernel{Name: "linear"}, Map: Map{Name: "orf"}}, {Map: Map{Name: "magic"}}, {Map: Map{Options: feature.Options{Form: "round"}}},
 		{Kernel: Kernel{Name: "laplacian"}, Map: Map{Name: "orf"}}, {Map: Map{Features: 33}},
 	} {
@@ -486,7 +486,7 @@ func TestReportSaysWhereGammaComesFrom(t *testing.T) {
 		"rbf": "from the median distance of random pairs of rows", "poly": "from the median length of rows",
 		"exp": "from the median length of rows", "arccos": "",
 	} {
-		m, _, err := Fit(context.Background(), src, Config{Kernel: Kernel{Name: kernel}, Map: Map{Features: 32}, Lambda: 1}, Options{})
+		m, _, err := Fit(context.Background(), src, Config{Kernel: Kernel{Name: kernel}, Map: Map{Features: 32}, Learner: Named{Options: map[string]any{"lambda": 1}}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -501,12 +501,12 @@ func TestSVMStaysWhereRidgeWouldTakeMore(t *testing.T) {
 		rows, features int
 		want           string
 	}{{1 << 17, 4096, "svm"}, {1<<17 + 1, 4096, "ridge"}, {3000, 1 << 18, "svm"}} {
-		f := &fit{cfg: Config{Task: "auto", Learner: "auto"}, classes: dataset.NewClasses([]string{"a", "b"})}
+		f := &fit{cfg: Config{Task: "auto", Learner: Named{Name: "auto"}}, classes: dataset.NewClasses([]string{"a", "b"})}
 		f.info = model.Info{Task: "classify", Feature: &feature.Config{Features: c.features}, Outputs: 1,
 			Training: model.Training{Why: map[string]string{}}}
 		f.pipe, f.sum = pipeline.Identity(1), &dataset.Summary{Rows: c.rows}
-		if err := f.choose(); err != nil || f.cfg.Learner != c.want {
-			t.Errorf("%d rows of %d features: %s, want %s", c.rows, c.features, f.cfg.Learner, c.want)
+		if err := f.choose(); err != nil || f.cfg.LearnerName() != c.want {
+			t.Errorf("%d rows of %d features: %s, want %s", c.rows, c.features, f.cfg.LearnerName(), c.want)
 		}
 	}
 }

@@ -261,7 +261,7 @@ func (f *fit) fitsMemory(sum *dataset.Summary) bool {
 // newtonMemory is the number of bytes taken by the Newton steps that may follow the passes of a dual solver
 // (learn.SVM.MaxIter), 0 if there are none.
 func (f *fit) newtonMemory(sum *dataset.Summary) float64 {
-	if f.learner == nil || f.learner.newton == nil || !f.learner.newton(&f.cfg) || f.cfg.MaxIter != 0 {
+	if f.learner == nil || f.learner.newton == nil || !f.learner.newton(&f.cfg) || As[SVM](f.cfg.Learner).MaxIter != 0 {
 		return 0
 	}
 	return learn.NewtonMemory(sum.Rows, f.learnDim())
@@ -281,7 +281,7 @@ func (f *fit) hasRoomForNewton(sum *dataset.Summary) bool {
 // passes bounds the passes of a dual solver. Call told with the outcome.
 func (f *fit) passes(sum *dataset.Summary) (maxIter int, told func(converged bool)) {
 	if f.hasRoomForNewton(sum) {
-		return f.cfg.MaxIter, func(bool) {}
+		return As[SVM](f.cfg.Learner).MaxIter, func(bool) {}
 	}
 	return learn.DualPasses, func(converged bool) {
 		if !converged {
@@ -294,13 +294,13 @@ func (f *fit) passes(sum *dataset.Summary) (maxIter int, told func(converged boo
 func (f *fit) solverMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	n, d, k := float64(sum.Rows), float64(f.learnDim()), float64(f.info.Outputs)
 	bytes, formula = (9*k+28)*n+8*d*k, "(9·K + 28)·n + 8·D·K bytes beside features in a file"
-	if f.learner != nil && f.cfg.primalSolver() {
+	if f.learner != nil && f.learner.primal != nil && f.learner.primal(&f.cfg) {
 		bytes, formula = (4*k+16)*n+192*d*k, "(4·K + 16)·n + 192·D·K bytes beside features in a file"
 	}
 	if f.classes == nil {
 		bytes += 8 * k * n // targets
 	}
-	if f.cfg.C == 0 && f.info.Task != "outliers" {
+	if As[SVM](f.cfg.Learner).C == 0 && f.info.Task != "outliers" {
 		rows, _ := f.rowsMemory(sum)
 		bytes += rows * min(1, chooseMax/max(n, 1))
 	}

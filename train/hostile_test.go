@@ -247,7 +247,7 @@ func TestMemoryIsCheckedBeforeTheMapIsDrawn(t *testing.T) {
 // A map that can do without what it would keep leaves room for the learner, and is the same.
 func TestMapLeavesMemoryForTheLearner(t *testing.T) {
 	src := dataset.Generate(dataset.Synthetic{Rows: 100, Dim: 200, Seed: 1})
-	cfg := Config{Map: Map{Name: "explicit-rp", Features: 128}, Kernel: Kernel{Name: "poly", Degree: 2}, Learner: "ridge", Lambda: 1}
+	cfg := Config{Map: Map{Name: "explicit-rp", Features: 128}, Kernel: Kernel{Name: "poly", Degree: 2}, Learner: Ridge{Lambda: 1}}
 	plan, err := NewPlan(context.Background(), src, 100, cfg, Options{})
 	if err != nil || plan.Bytes-plan.MapBytes > plan.MapBytes {
 		t.Fatalf("%v, %+v", err, plan)

@@ -3,25 +3,53 @@ package train
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"mercer/dataset"
 	"mercer/exact"
+	"mercer/internal/option"
 	"mercer/kernel"
 	"mercer/learn"
 	"mercer/model"
 )
 
+// KernelRidge are the options of kernel ridge regression.
+type KernelRidge struct {
+	// Lambda is λ in ‖y - Kα - b‖² + λ αᵀKα; 0 means that it is chosen by leave-one-out.
+	Lambda float64 `json:"lambda,omitempty" range:"positive"`
+
+	// Product says how to multiply by the Gram matrix: "exact" (or "") factorises
+	// it; "threshold", "tree" and "gauss" iterate with approximate products.
+	Product string `json:"product,omitempty"`
+
+	// Accuracy bounds the error of an element of the Gram matrix in these; 0 means 10⁻⁴.
+	Accuracy float64 `json:"accuracy,omitempty"`
+
+	// Tolerance and MaxIter say where iterations stop, 0 being their defaults.
+	Tolerance float64 `json:"tolerance,omitempty" range:"positive"`
+	MaxIter   int     `json:"max_iter,omitempty" range:"positive"`
+
+	Predict Prediction
+}
+
+func (KernelRidge) learner() string { return "kernel-ridge" }
+
 // kernelRidgeLearner is kernel ridge regression, also for classes, without a map: exact with n² memory, or by
 // conjugate gradients (Product).
-var kernelRidgeLearner = Learner{
+var kernelRidgeLearner = Traits{
 	name:    "kernel-ridge",
 	tasks:   []string{"classify", "regress"},
-	options: []string{"lambda", "product", "accuracy", "lookup", "lookup-form", "subsample", "tolerance", "max-iter"},
-	exact:   true,
-	check:   (*Config).checkProduct,
-	memory:  (*fit).kernelRidgeMemory,
-	train:   (*fit).kernelRidge,
+	options: KernelRidge{},
+	help: map[string]*option.Phrase{
+		"product":  option.Phrasef("Gram matrix of kernel-ridge: exact (factorised), threshold, tree, gauss (approximate products)"),
+		"accuracy": option.Phrasef("largest error of an element of the Gram matrix in approximate products (default 1e-4)"),
+	},
+	exact:  true,
+	check:  checked((*KernelRidge).check),
+	memory: (*fit).kernelRidgeMemory,
+	train:  (*fit).kernelRidge,
 	tried: tried{variants: func(c Config, d Data) []Config {
 		if d.Rows > 3000 || d.Task != "regress" || c.Kernel.Name != kernel.RBF.Name() {
 			return nil
@@ -31,9 +59,9 @@ var kernelRidgeLearner = Learner{
 	fix: func(c *Config, r model.Report) {
 		switch r := r.(type) {
 		case *exact.RidgeReport:
-			c.Lambda = r.Lambda
+			c.Set("lambda", r.Lambda)
 		case *exact.IterativeReport:
-			c.Lambda = r.Lambda
+			c.Set("lambda", r.Lambda)
 		}
 	},
 }
@@ -41,26 +69,22 @@ var kernelRidgeLearner = Learner{
 // products are the ways to multiply by a Gram matrix; exact factorises it.
 var products = []string{"exact", "threshold", "tree", "gauss"}
 
-// checkProduct rejects an unknown product, and options that belong to another.
-func (c *Config) checkProduct() error {
-	switch known := false; {
-	case c.Product == "":
-		c.Product = "exact"
-	default:
-		for _, name := range products {
-			known = known || name == c.Product
-		}
-		if !known {
-			return fmt.Errorf("product %q is not known; known are exact, threshold, tree, gauss", c.Product)
-		}
+// check rejects an unknown product, and options that belong to another.
+func (o *KernelRidge) check(*Config) error {
+	o.Product = strings.ToLower(o.Product)
+	if o.Product == "" {
+		o.Product = products[0]
+	}
+	if !slices.Contains(products, o.Product) {
+		return fmt.Errorf("product %q is not known; known are %s", o.Product, strings.Join(products, ", "))
 	}
 	switch {
-	case c.Product == "exact" && c.Accuracy != 0:
+	case o.Product == "exact" && o.Accuracy != 0:
 		return fmt.Errorf("accuracy belongs to the approximate products: threshold, tree, gauss")
-	case c.Product == "exact" && (c.Tolerance != 0 || c.MaxIter != 0):
+	case o.Product == "exact" && (o.Tolerance != 0 || o.MaxIter != 0):
 		return fmt.Errorf("tolerance and max-iter belong to the iterative products: threshold, tree, gauss")
-	case c.Accuracy < 0 || c.Accuracy >= 1 || math.IsNaN(c.Accuracy):
-		return fmt.Errorf("accuracy %g is not a number from 0 to below 1", c.Accuracy)
+	case o.Accuracy < 0 || o.Accuracy >= 1 || math.IsNaN(o.Accuracy):
+		return fmt.Errorf("accuracy %g is not a number from 0 to below 1", o.Accuracy)
 	}
 	return nil
 }
@@ -72,9 +96,9 @@ func (f *fit) kernelRidgeMemory(sum *dataset.Summary) (bytes float64, formula st
 	rows += f.lookupMemory()
 	n, d, k := float64(sum.Rows), f.learnDim(), f.info.Outputs
 	switch {
-	case f.cfg.Product != "exact":
+	case f.cfg.Learner.(KernelRidge).Product != "exact":
 		return rows + n*(12*float64(d)+64*float64(k)), "4·n·D of rows, 12·n·D of boxes, 64·n·K, and pairs of boxes"
-	case f.cfg.Lambda == 0:
+	case f.cfg.Learner.(KernelRidge).Lambda == 0:
 		return rows + float64(exact.RidgeBytes(sum.Rows, d, k, true)), "24·n² to choose λ by leave-one-out; 8·n² where λ is given"
 	}
 	return rows + float64(exact.RidgeBytes(sum.Rows, d, k, false)), "8·n²"
@@ -91,17 +115,17 @@ func (f *fit) kernelRidge(sum *dataset.Summary) error {
 	f.progress("solve", 0, -1)
 	rows, _ := f.rowsMemory(sum)
 	k, y, limit := *f.info.Kernel, f.allTargets(all), f.machineMemory(rows)
-	training := &f.info.Training
+	training, o := &f.info.Training, f.cfg.Learner.(KernelRidge)
 	var machine *exact.Machine
-	if f.cfg.Product == "exact" {
-		machine, training.Report, err = exact.FitRidge(f.ctx, k, all.x, y, f.info.Outputs, all.weights, exact.Ridge{Lambda: f.cfg.Lambda, Memory: limit})
+	if o.Product == "exact" {
+		machine, training.Report, err = exact.FitRidge(f.ctx, k, all.x, y, f.info.Outputs, all.weights, exact.Ridge{Lambda: o.Lambda, Memory: limit})
 	} else {
-		accuracy := f.cfg.Accuracy
+		accuracy := o.Accuracy
 		if accuracy == 0 {
 			accuracy = 1e-4
 		}
 		var p exact.Product
-		switch f.cfg.Product {
+		switch o.Product {
 		case "threshold":
 			p, err = exact.NewThresholdProduct(f.ctx, k, all.x, accuracy, limit)
 		case "tree":
@@ -110,7 +134,7 @@ func (f *fit) kernelRidge(sum *dataset.Summary) error {
 			p, err = exact.NewGaussProduct(k, all.x, accuracy, limit)
 		}
 		if err == nil {
-			opt := exact.Iterative{Lambda: f.cfg.Lambda, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed}
+			opt := exact.Iterative{Lambda: o.Lambda, Tolerance: o.Tolerance, MaxIter: o.MaxIter, Seed: f.cfg.Seed}
 			machine, training.Report, err = exact.FitIterative(f.ctx, k, all.x, p, y, f.info.Outputs, all.weights, opt)
 		}
 	}

@@ -4,22 +4,59 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"mercer/dataset"
 	"mercer/exact"
+	"mercer/internal/option"
 	"mercer/kernel"
 	"mercer/model"
 )
 
+// KernelSVM are the options of support vector machines with the kernel itself.
+type KernelSVM struct {
+	// C weighs the losses; 0 means 1.
+	C float64 `json:"c,omitempty" range:"positive"`
+
+	// Epsilon is half the width of the tube within which a regression counts no error. 0 means 0.1 unless EpsilonGiven is set.
+	Epsilon      float64 `json:"epsilon,omitempty"`
+	EpsilonGiven bool    `json:"epsilon_given,omitempty"`
+
+	// Nu is ν in (0, 1]. It replaces C for classification and Epsilon for
+	// regression. At least this share of the rows are support vectors, and at most this share lie within
+	// the margin or outside the tube. 0 means C and Epsilon.
+	Nu float64 `json:"svm_nu,omitempty" range:"share"`
+
+	// Multiclass says how to handle more than two classes: "ovo" (or ""), a machine for each
+	// pair of classes, which vote, or "ovr", each class against the rest.
+	Multiclass string `json:"multiclass,omitempty"`
+
+	// Outliers is the share of rows that may lie outside, for the task of that name; 0 means 0.1.
+	Outliers float64 `json:"outliers,omitempty"`
+
+	// Tolerance and MaxIter say where iterations stop, 0 being their defaults.
+	Tolerance float64 `json:"tolerance,omitempty" range:"positive"`
+	MaxIter   int     `json:"max_iter,omitempty" range:"positive"`
+
+	Predict Prediction
+}
+
+func (KernelSVM) learner() string { return "kernel-svm" }
+
 // kernelSVMLearner is support vector machines with the kernel itself, by sequential minimal optimisation;
 // time grows like n² or faster.
-var kernelSVMLearner = Learner{
+var kernelSVMLearner = Traits{
 	name:    "kernel-svm",
 	tasks:   []string{"classify", "regress", "outliers"},
-	options: []string{"c", "epsilon", "svm-nu", "multiclass", "outliers", "lookup", "lookup-form", "subsample", "tolerance", "max-iter"},
+	options: KernelSVM{},
+	help: map[string]*option.Phrase{
+		"svm_nu": option.Phrasef("ν of kernel-svm, above 0 and up to 1, in place of %s for classes and of %s for numbers: "+
+			"at most this share of the rows is within the margin or outside of the tube, and at least this share becomes support vectors "+
+			"(-s 1 and -s 4 with -n of svm-train)", option.Ref("c"), option.Ref("epsilon")),
+	},
 	exact:   true,
-	check:   (*Config).checkKernelSVM,
+	check:   checked((*KernelSVM).check),
 	memory:  (*fit).kernelSVMMemory,
 	train:   (*fit).kernelSVM,
 	sharing: sharing{setting: "c"},
@@ -29,7 +66,7 @@ var kernelSVMLearner = Learner{
 			return nil
 		}
 		for _, weight := range []float64{1, 10, 100} { // it does not choose C itself
-			c.C = weight
+			c.Set("c", weight)
 			all = append(all, c)
 		}
 		return all
@@ -38,37 +75,38 @@ var kernelSVMLearner = Learner{
 
 // ExactSVM is the learner that approximations are compared with: support vector machines with the
 // kernel itself.
-func ExactSVM() *Learner { return LearnerOf(kernelSVMLearner.name) }
+func ExactSVM() *Traits { return LearnerOf(kernelSVMLearner.name) }
 
-// checkKernelSVM rejects values that the learner does not support.
-func (c *Config) checkKernelSVM() error {
-	if c.Multiclass != "" && c.Multiclass != "ovo" && c.Multiclass != "ovr" {
-		return fmt.Errorf("the learner kernel-svm has no multiclass %q; it has ovo, ovr", c.Multiclass)
+// check rejects values that the learner does not support.
+func (o *KernelSVM) check(c *Config) error {
+	o.Multiclass = strings.ToLower(o.Multiclass)
+	if o.Multiclass != "" && o.Multiclass != "ovo" && o.Multiclass != "ovr" {
+		return fmt.Errorf("the learner kernel-svm has no multiclass %q; it has ovo, ovr", o.Multiclass)
 	}
-	if c.Outliers != 0 && c.Task != "outliers" {
+	if o.Outliers != 0 && c.Task != "outliers" {
 		return errors.New("the learner kernel-svm has the option outliers only for detecting them; give the task outliers as well")
 	}
-	if !(c.Epsilon >= 0) {
-		return fmt.Errorf("epsilon %g is not a number of 0 or more", c.Epsilon)
+	if !(o.Epsilon >= 0) {
+		return fmt.Errorf("epsilon %g is not a number of 0 or more", o.Epsilon)
 	}
-	if !(c.SVMNu >= 0 && c.SVMNu <= 1) {
-		return fmt.Errorf("svm-nu %g is not a number above 0 and up to 1", c.SVMNu)
+	if !(o.Nu >= 0 && o.Nu <= 1) {
+		return fmt.Errorf("svm-nu %g is not a number above 0 and up to 1", o.Nu)
 	}
-	epsilon := c.Epsilon != 0 || c.EpsilonGiven
+	epsilon := o.Epsilon != 0 || o.EpsilonGiven
 	switch {
-	case c.Task == "outliers" && c.SVMNu != 0:
+	case c.Task == "outliers" && o.Nu != 0:
 		return errors.New("svm-nu is for classes and for numbers to predict; the share of outliers is called outliers")
-	case c.Task == "classify" && c.SVMNu != 0 && c.C != 0:
+	case c.Task == "classify" && o.Nu != 0 && o.C != 0:
 		return errors.New("svm-nu takes the place of c; leave out one of them")
-	case c.Task == "regress" && c.SVMNu != 0 && epsilon:
+	case c.Task == "regress" && o.Nu != 0 && epsilon:
 		return errors.New("svm-nu chooses epsilon; leave out one of them")
-	case c.Task == "outliers" && (c.C != 0 || epsilon || c.Multiclass != ""):
+	case c.Task == "outliers" && (o.C != 0 || epsilon || o.Multiclass != ""):
 		return errors.New("outliers are detected by their share; leave out c, epsilon and multiclass")
 	case c.Task == "outliers":
-		return c.checkOneClass()
-	case c.Task == "classify" && (epsilon || c.Outliers != 0):
+		return c.checkOutliers(o.Outliers)
+	case c.Task == "classify" && (epsilon || o.Outliers != 0):
 		return errors.New("epsilon is for numbers to predict and outliers for one class; the labels are classes")
-	case c.Task == "regress" && (c.Multiclass != "" || c.Outliers != 0):
+	case c.Task == "regress" && (o.Multiclass != "" || o.Outliers != 0):
 		return errors.New("multiclass is for classes and outliers for one class; the labels are numbers to predict")
 	}
 	return nil
@@ -104,9 +142,10 @@ func (f *fit) kernelSVM(sum *dataset.Summary) error {
 	}
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	o := f.cfg.Learner.(KernelSVM)
 	opt := exact.SVM{
-		C: f.cfg.C, Nu: f.cfg.SVMNu, Epsilon: f.cfg.Epsilon, Weights: all.weights, Multiclass: f.cfg.Multiclass,
-		Tolerance: f.cfg.Tolerance, MaxSteps: f.cfg.MaxIter, Memory: f.kernelSVMRoom(sum),
+		C: o.C, Nu: o.Nu, Epsilon: o.Epsilon, Weights: all.weights, Multiclass: o.Multiclass,
+		Tolerance: o.Tolerance, MaxSteps: o.MaxIter, Memory: f.kernelSVMRoom(sum),
 		Progress: func(machine, machines int, violation float64) {
 			f.progress("solve", sum.Rows*machine/machines, float64(machine)/float64(machines))
 		},
@@ -114,7 +153,7 @@ func (f *fit) kernelSVM(sum *dataset.Summary) error {
 	k, training := *f.info.Kernel, &f.info.Training
 	switch {
 	case f.info.Task == "outliers":
-		if opt.Nu = f.cfg.Outliers; opt.Nu == 0 {
+		if opt.Nu = o.Outliers; opt.Nu == 0 {
 			opt.Nu = 0.1
 		}
 		var machine *exact.Machine
@@ -140,7 +179,8 @@ func (f *fit) kernelSVM(sum *dataset.Summary) error {
 
 // checkNu rejects classes for which ν-SVC has no solution, and names them by their labels.
 func (f *fit) checkNu(all *gathered) error {
-	if f.cfg.SVMNu == 0 {
+	o := f.cfg.Learner.(KernelSVM)
+	if o.Nu == 0 {
 		return nil
 	}
 	sums := make([]float64, len(f.info.Classes))
@@ -151,8 +191,8 @@ func (f *fit) checkNu(all *gathered) error {
 		}
 		sums[c] += w
 	}
-	most, class, against := exact.MostNu(sums, f.cfg.Multiclass)
-	if f.cfg.SVMNu <= most*(1+1e-12) {
+	most, class, against := exact.MostNu(sums, o.Multiclass)
+	if o.Nu <= most*(1+1e-12) {
 		return nil
 	}
 	name, other, sum := f.info.Classes[class], "all others", -sums[class]
@@ -168,12 +208,12 @@ func (f *fit) checkNu(all *gathered) error {
 	}
 	return fmt.Errorf("svm-nu is %g, but the classes %s and %s, %.6g and %.6g %s, allow %.4g at most; give less, "+
 		"or a class-weight that balances them",
-		f.cfg.SVMNu, name, other, sums[class], sum, unit, math.Floor(1e4*most)/1e4)
+		o.Nu, name, other, sums[class], sum, unit, math.Floor(1e4*most)/1e4)
 }
 
 // kernelSVR trains a regression, one machine per target.
 func (f *fit) kernelSVR(all *gathered, opt exact.SVM) (model.Predictor, *exact.SVMReport, error) {
-	if opt.Epsilon == 0 && !f.cfg.EpsilonGiven {
+	if opt.Epsilon == 0 && !f.cfg.Learner.(KernelSVM).EpsilonGiven {
 		opt.Epsilon = 0.1
 	}
 	machine, report, err := exact.FitSVR(f.ctx, *f.info.Kernel, all.x, all.y, f.info.Outputs, opt)

@@ -27,7 +27,7 @@ func TestKernelSVMPredictsAsItsMachines(t *testing.T) {
 	}{{2, ""}, {2, "ovr"}, {4, "ovo"}, {4, "ovr"}} {
 		x, names := rings(21, 400, c.classes)
 		rows := matrix.Rows{Dense: x}
-		m := fitted(t, source(t, rows, nil, 0, names), Config{Learner: "kernel-svm", Kernel: Kernel{Gamma: "2"}, C: 3, Scale: "none", Multiclass: c.multiclass})
+		m := fitted(t, source(t, rows, nil, 0, names), Config{Learner: KernelSVM{C: 3, Multiclass: c.multiclass}, Kernel: Kernel{Gamma: "2"}, Scale: "none"})
 		class := make([]int, 400)
 		for i, name := range names {
 			class[i] = slices.Index(m.Classes(), name)
@@ -76,7 +76,7 @@ func TestKernelSVMOfNumbersStaysInItsTube(t *testing.T) {
 			y[i] += float64(v) * float64(v)
 		}
 	}
-	m := fitted(t, source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Learner: "kernel-svm", C: 1000, Epsilon: 0.05, Task: "regress"})
+	m := fitted(t, source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Learner: KernelSVM{C: 1000, Epsilon: 0.05}, Task: "regress"})
 	scores := matrix.NewDense(300, 1)
 	if err := m.Scores(scores, matrix.Rows{CSR: w}); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestKernelSVMTellsOutliers(t *testing.T) {
 		x.Row(40 * i)[0] += float32(9 * (i + 1))
 	}
 	m := fitted(t, source(t, matrix.Rows{Dense: x}, make([]float64, 400), 1, nil),
-		Config{Learner: "kernel-svm", Task: "outliers", Outliers: 0.05, Scale: "none", Kernel: Kernel{Gamma: "0.5"}})
+		Config{Learner: KernelSVM{Outliers: 0.05}, Task: "outliers", Scale: "none", Kernel: Kernel{Gamma: "0.5"}})
 	scores := matrix.NewDense(400, 1)
 	if err := m.Scores(scores, matrix.Rows{Dense: x}); err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestKernelSVMBytesDoNotDependOnThreads(t *testing.T) {
 			runtime.GOMAXPROCS(procs)
 			for _, size := range []int{17, 4096} {
 				b := fileOf(t, fitted(t, &batched{source(t, matrix.Rows{Dense: x}, nil, 0, names), size},
-					Config{Learner: "kernel-svm", Multiclass: multiclass, ClassWeight: "a=2"}))
+					Config{Learner: KernelSVM{Multiclass: multiclass}, ClassWeight: "a=2"}))
 				if first == nil {
 					first = b
 				} else if !bytes.Equal(first, b) {
@@ -165,8 +165,8 @@ func TestKernelSVMOfSeveralNumbersIsThatOfEach(t *testing.T) {
 		copy(y[i*outputs:], []float64{a * b, 10 + a - b, math.Sin(2 * a)})
 	}
 	for _, cfg := range []Config{
-		{Learner: "kernel-svm", Kernel: Kernel{Gamma: "1"}, C: 10, Epsilon: 0.05},
-		{Learner: "kernel-svm", Kernel: Kernel{Gamma: "1"}, C: 10, SVMNu: 0.3},
+		{Learner: KernelSVM{C: 10, Epsilon: 0.05}, Kernel: Kernel{Gamma: "1"}},
+		{Learner: KernelSVM{C: 10, Nu: 0.3}, Kernel: Kernel{Gamma: "1"}},
 	} {
 		m := fitted(t, source(t, rows, y, outputs, nil), cfg)
 		loaded, err := read(fileOf(t, m))
@@ -210,27 +210,27 @@ func TestKernelSVMErrors(t *testing.T) {
 		opt  Options
 		want string
 	}{
-		{Config{Learner: "kernel-svm", Multiclass: "crammer-singer"}, Options{}, `has no multiclass "crammer-singer"; it has ovo, ovr`},
-		{Config{Learner: "kernel-svm", Map: Map{Name: "rff"}}, Options{}, "takes the kernel itself"},
-		{Config{Learner: "kernel-svm", Map: Map{Features: 100}}, Options{}, "takes the kernel itself"},
-		{Config{Learner: "kernel-svm", Lambda: 1}, Options{}, "has no option lambda"},
-		{Config{Learner: "ridge", Multiclass: "ovr"}, Options{}, "has no option multiclass; it belongs to"},
-		{Config{Learner: "kernel-svm", Outliers: 0.1}, Options{}, "give the task outliers as well"},
-		{Config{Learner: "kernel-ridge", Task: "outliers"}, Options{}, "does not detect outliers; use one-class or kernel-svm"},
-		{Config{Learner: "kernel-svm"}, Options{Memory: 100_000}, "kernel-svm with n = 60 rows"},
-		{Config{Learner: "kernel-svm", SVMNu: 0.99}, Options{}, "svm-nu is 0.99, but the classes "},
-		{Config{Learner: "kernel-svm", SVMNu: 0.99, Multiclass: "ovr"}, Options{}, " and all others, "},
-		{Config{Learner: "kernel-svm", SVMNu: 0.5, ClassWeight: "b=9"}, Options{}, " in weight, allow 0."},
-		{Config{Learner: "kernel-svm", SVMNu: 1.5}, Options{}, "svm-nu 1.5 is not a number above 0 and up to 1"},
-		{Config{Learner: "kernel-svm", SVMNu: math.NaN()}, Options{}, "svm-nu NaN is not a number above 0"},
-		{Config{Learner: "kernel-svm", SVMNu: 0.5, C: 1}, Options{}, "svm-nu takes the place of c"},
-		{Config{Learner: "kernel-svm", SVMNu: 0.5, Epsilon: 1, Task: "regress"}, Options{}, "svm-nu chooses epsilon"},
-		{Config{Learner: "kernel-svm", SVMNu: 0.5, Task: "outliers"}, Options{}, "the share of outliers is called outliers"},
-		{Config{Learner: "kernel-svm", SVMNu: 0.5, EpsilonGiven: true, Task: "regress"}, Options{}, "svm-nu chooses epsilon"},
-		{Config{Learner: "kernel-svm", EpsilonGiven: true}, Options{}, "epsilon is for numbers to predict"},
-		{Config{Learner: "ridge", EpsilonGiven: true}, Options{}, "has no option epsilon; it belongs to svr, online, kernel-svm"},
-		{Config{Learner: "ridge", SVMNu: 0.5}, Options{}, "has no option svm-nu; it belongs to kernel-svm"},
-		{Config{SVMNu: 0.5}, Options{}, "the option svm-nu belongs to the learner kernel-svm; name it"},
+		{Config{Learner: KernelSVM{Multiclass: "crammer-singer"}}, Options{}, `has no multiclass "crammer-singer"; it has ovo, ovr`},
+		{Config{Learner: KernelSVM{}, Map: Map{Name: "rff"}}, Options{}, "takes the kernel itself"},
+		{Config{Learner: KernelSVM{}, Map: Map{Features: 100}}, Options{}, "takes the kernel itself"},
+		{Config{Learner: Named{Name: "kernel-svm", Options: map[string]any{"lambda": 1}}}, Options{}, "has no option lambda"},
+		{Config{Learner: Named{Name: "ridge", Options: map[string]any{"multiclass": "ovr"}}}, Options{}, "has no option multiclass; it belongs to"},
+		{Config{Learner: KernelSVM{Outliers: 0.1}}, Options{}, "give the task outliers as well"},
+		{Config{Learner: KernelRidge{}, Task: "outliers"}, Options{}, "does not detect outliers; use one-class or kernel-svm"},
+		{Config{Learner: KernelSVM{}}, Options{Memory: 100_000}, "kernel-svm with n = 60 rows"},
+		{Config{Learner: KernelSVM{Nu: 0.99}}, Options{}, "svm-nu is 0.99, but the classes "},
+		{Config{Learner: KernelSVM{Nu: 0.99, Multiclass: "ovr"}}, Options{}, " and all others, "},
+		{Config{Learner: KernelSVM{Nu: 0.5}, ClassWeight: "b=9"}, Options{}, " in weight, allow 0."},
+		{Config{Learner: KernelSVM{Nu: 1.5}}, Options{}, "svm-nu 1.5 is not a number above 0 and up to 1"},
+		{Config{Learner: KernelSVM{Nu: math.NaN()}}, Options{}, "svm-nu NaN is not a number above 0"},
+		{Config{Learner: KernelSVM{Nu: 0.5, C: 1}}, Options{}, "svm-nu takes the place of c"},
+		{Config{Learner: KernelSVM{Nu: 0.5, Epsilon: 1}, Task: "regress"}, Options{}, "svm-nu chooses epsilon"},
+		{Config{Learner: KernelSVM{Nu: 0.5}, Task: "outliers"}, Options{}, "the share of outliers is called outliers"},
+		{Config{Learner: KernelSVM{Nu: 0.5, EpsilonGiven: true}, Task: "regress"}, Options{}, "svm-nu chooses epsilon"},
+		{Config{Learner: KernelSVM{EpsilonGiven: true}}, Options{}, "epsilon is for numbers to predict"},
+		{Config{Learner: Named{Name: "ridge", Options: map[string]any{"epsilon_given": true}}}, Options{}, "has no option epsilon; it belongs to svr, online, kernel-svm"},
+		{Config{Learner: Named{Name: "ridge", Options: map[string]any{"svm_nu": 0.5}}}, Options{}, "has no option svm-nu; it belongs to kernel-svm"},
+		{Config{Learner: Named{Options: map[string]any{"svm_nu": 0.5}}}, Options{}, "the option svm-nu belongs to the learner kernel-svm; name it"},
 	} {
 		src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
 		if _, _, err := Fit(t.Context(), src, c.cfg, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -242,7 +242,7 @@ func TestKernelSVMErrors(t *testing.T) {
 // A file whose votes do not fit its machine is refused.
 func TestKernelSVMFilesAreChecked(t *testing.T) {
 	x, names := rings(21, 100, 4)
-	data := fileOf(t, fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "kernel-svm"}))
+	data := fileOf(t, fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: KernelSVM{}}))
 	bad := rewritten(t, data, func(header map[string]any) {
 		meta := header["__metadata__"].(map[string]any)
 		meta["model"] = strings.Replace(meta["model"].(string), `"multiclass":"ovo"`, `"multiclass":"ovr"`, 1)
@@ -278,22 +278,23 @@ func TestKernelSVMAgreesWithLIBSVM(t *testing.T) {
 	}
 	x, test := rows(r.X), rows(r.Test)
 	for _, want := range r.Cases {
-		cfg := Config{Learner: "kernel-svm", Kernel: Kernel{Gamma: "0.4"}, Scale: "none", Tolerance: 1e-5}
+		o := KernelSVM{Tolerance: 1e-5}
 		words := strings.Fields(want.Options)
 		for i := 0; i < len(words); i += 2 {
-			switch words[i] {
-			case "-n":
-				cfg.SVMNu, err = strconv.ParseFloat(words[i+1], 64)
-			case "-c":
-				cfg.C, err = strconv.ParseFloat(words[i+1], 64)
-			case "-p":
-				cfg.EpsilonGiven = true
-				cfg.Epsilon, err = strconv.ParseFloat(words[i+1], 64)
-			}
+			v, err := strconv.ParseFloat(words[i+1], 64)
 			if err != nil {
 				t.Fatal(err)
 			}
+			switch words[i] {
+			case "-n":
+				o.Nu = v
+			case "-c":
+				o.C = v
+			case "-p":
+				o.Epsilon, o.EpsilonGiven = v, true
+			}
 		}
+		cfg := Config{Learner: o, Kernel: Kernel{Gamma: "0.4"}, Scale: "none"}
 		y, outputs, kind := r.Numbers, 1, "nu-svr"
 		var names []string
 		if want.Labels != "numbers" {
@@ -302,12 +303,12 @@ func TestKernelSVMAgreesWithLIBSVM(t *testing.T) {
 				names = append(names, strconv.Itoa(c))
 			}
 		}
-		if cfg.SVMNu == 0 {
+		if cfg.Get("svm_nu").(float64) == 0 {
 			kind = "epsilon-svr"
 		}
 		m := fitted(t, source(t, x, y, outputs, names), cfg)
 		report := model.ReportOf[*exact.SVMReport](&m.Info().Training)
-		if report.Kind != kind || report.Nu != cfg.SVMNu || !report.Converged {
+		if report.Kind != kind || report.Nu != cfg.Get("svm_nu").(float64) || !report.Converged {
 			t.Errorf("%s %s: %+v", want.Labels, want.Options, report)
 		}
 		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-4*math.Max(1, math.Abs(b)) }

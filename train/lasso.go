@@ -14,11 +14,37 @@ import (
 	"mercer/moments"
 )
 
+// Lasso are the options of the lasso, which minimises ‖y - Zw - b‖²/(2n) + λ‖w‖₁.
+type Lasso struct {
+	// Lambda is λ; 0 means that a held-out tenth of the rows chooses it.
+	Lambda float64 `json:"lambda,omitempty" range:"positive"`
+
+	// Tolerance and MaxIter say where iterations stop, 0 being their defaults.
+	Tolerance float64 `json:"tolerance,omitempty" range:"positive"`
+	MaxIter   int     `json:"max_iter,omitempty" range:"positive"`
+}
+
+// ElasticNet are the options of the elastic net, whose penalty is λ(α‖w‖₁ + (1-α)/2·‖w‖²).
+type ElasticNet struct {
+	// Lambda, Tolerance and MaxIter are those of Lasso, and L1Ratio is α; 0 means 0.5.
+	Lambda    float64 `json:"lambda,omitempty" range:"positive"`
+	L1Ratio   float64 `json:"l1_ratio,omitempty"`
+	Tolerance float64 `json:"tolerance,omitempty" range:"positive"`
+	MaxIter   int     `json:"max_iter,omitempty" range:"positive"`
+}
+
+// GroupLasso are the options of the group lasso, those of Lasso.
+type GroupLasso Lasso
+
+func (Lasso) learner() string      { return "lasso" }
+func (ElasticNet) learner() string { return "elastic-net" }
+func (GroupLasso) learner() string { return "group-lasso" }
+
 // lassoLearner is least squares with few nonzero weights; one pass, no memory for rows.
-var lassoLearner = Learner{
+var lassoLearner = Traits{
 	name:    "lasso",
 	tasks:   []string{"classify", "regress", "multilabel"},
-	options: []string{"lambda", "tolerance", "max-iter"},
+	options: Lasso{},
 
 	parts: (*fit).lassoParts,
 
@@ -28,17 +54,21 @@ var lassoLearner = Learner{
 }
 
 // elasticNetLearner is a mixture of lasso and ridge regression.
-var elasticNetLearner = Learner{
+var elasticNetLearner = Traits{
 	name:    "elastic-net",
 	tasks:   []string{"classify", "regress", "multilabel"},
-	options: []string{"lambda", "l1-ratio", "tolerance", "max-iter"},
+	options: ElasticNet{},
+	help: map[string]*option.Phrase{
+		"l1_ratio": option.Phrasef("α of the elastic-net, the part of λ that goes to |w| (default 0.5)"),
+	},
 
+	check: checked((*ElasticNet).check),
 	parts: (*fit).lassoParts,
 
 	memory: (*fit).lassoMemory,
 	fix:    fixLasso,
 	train: func(f *fit, _ *dataset.Summary) error {
-		ratio := f.cfg.L1Ratio
+		ratio := f.cfg.Learner.(ElasticNet).L1Ratio
 		if ratio == 0 {
 			ratio = 0.5
 		}
@@ -47,10 +77,10 @@ var elasticNetLearner = Learner{
 }
 
 // groupLassoLearner is least squares that uses few of the maps of a sum, or few columns of the input.
-var groupLassoLearner = Learner{
+var groupLassoLearner = Traits{
 	name:    "group-lasso",
 	tasks:   []string{"classify", "regress", "multilabel"},
-	options: []string{"lambda", "tolerance", "max-iter"},
+	options: GroupLasso{},
 
 	parts: (*fit).lassoParts,
 
@@ -65,7 +95,14 @@ var groupLassoLearner = Learner{
 	},
 }
 
-func fixLasso(c *Config, r model.Report) { c.Lambda = r.(*learn.LassoReport).Lambda }
+func fixLasso(c *Config, r model.Report) { c.Set("lambda", r.(*learn.LassoReport).Lambda) }
+
+func (o *ElasticNet) check(*Config) error {
+	if !(o.L1Ratio >= 0 && o.L1Ratio <= 1) {
+		return fmt.Errorf("l1_ratio %g is not a number above 0 and up to 1", o.L1Ratio)
+	}
+	return nil
+}
 
 // lassoMemory is the number of bytes that a lasso holds: the statistics of two parts of the rows, their
 // products in full, and the systems of two targets with all weights nonzero, or the
@@ -77,7 +114,7 @@ func (f *fit) lassoMemory(*dataset.Summary) (bytes float64, formula string) {
 
 // lassoParts is the number of parts of the rows: one is held out to choose λ.
 func (f *fit) lassoParts() int {
-	if f.cfg.Lambda == 0 {
+	if As[Lasso](f.cfg.Learner).Lambda == 0 {
 		return 2
 	}
 	return 1
@@ -101,8 +138,9 @@ func (f *fit) lasso(ratio float64,
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
 	f.progress("solve", 0, -1)
+	o := As[Lasso](f.cfg.Learner)
 	linear, report, err := fit(f.ctx, main, held, learn.Lasso{
-		Lambda: f.cfg.Lambda, L1Ratio: ratio, Groups: f.groups(), Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter,
+		Lambda: o.Lambda, L1Ratio: ratio, Groups: f.groups(), Tolerance: o.Tolerance, MaxIter: o.MaxIter,
 		Progress: func(int) { f.progress("solve", f.info.Training.Rows, -1) },
 	})
 	if err != nil {

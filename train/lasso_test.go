@@ -28,7 +28,7 @@ func TestLassoDropsColumnsThatDoNotMatter(t *testing.T) {
 	}
 	src := source(t, matrix.Rows{Dense: x}, y, 1, nil)
 	for _, learner := range []string{"lasso", "elastic-net", "group-lasso"} {
-		m := fitted(t, src, Config{Learner: learner, Kernel: Kernel{Name: "linear"}, Lambda: 0.2})
+		m := fitted(t, src, Config{Learner: Named{Name: learner, Options: map[string]any{"lambda": 0.2}}, Kernel: Kernel{Name: "linear"}})
 		r := model.ReportOf[*learn.LassoReport](&m.Info().Training)
 		if r.Weights != 2 || r.Features != 2 || len(r.Kept) != 2 || len(r.Dropped) != 4 || !r.Converged {
 			t.Errorf("%s: %+v", learner, r)
@@ -55,7 +55,7 @@ func TestGroupsAreColumnsOrMaps(t *testing.T) {
 	schema.Columns = []dataset.Column{{Place: dataset.Place{Name: "colour"}, Categories: []string{"a", "b", "c"}},
 		{Place: dataset.Place{Name: "size"}}, {Place: dataset.Place{Name: "noise"}}}
 	src := withSchema{plain, &schema}
-	m := fitted(t, src, Config{Learner: "group-lasso", Kernel: Kernel{Name: "linear"}, Scale: "none", Lambda: 0.3})
+	m := fitted(t, src, Config{Learner: GroupLasso{Lambda: 0.3}, Kernel: Kernel{Name: "linear"}, Scale: "none"})
 	r := model.ReportOf[*learn.LassoReport](&m.Info().Training)
 	if !slices.Equal(r.Kept, []string{`column "size"`}) ||
 		!slices.Equal(r.Dropped, []string{`column "colour"`, `column "noise"`}) || r.Features != 1 {
@@ -65,7 +65,7 @@ func TestGroupsAreColumnsOrMaps(t *testing.T) {
 		{Map: "rff", Features: 32, Kernel: kernel.Kernel{Name: "rbf", Gamma: 0.2}},
 		{Map: "rff", Features: 16, Kernel: kernel.Kernel{Name: "rbf", Gamma: 1000}}, // as good as noise
 	}
-	m = fitted(t, plain, Config{Learner: "group-lasso", Map: Map{Name: "sum", Steps: steps}, Scale: "none", Lambda: 0.01})
+	m = fitted(t, plain, Config{Learner: GroupLasso{Lambda: 0.01}, Map: Map{Name: "sum", Steps: steps}, Scale: "none"})
 	r = model.ReportOf[*learn.LassoReport](&m.Info().Training)
 	if !slices.Equal(r.Kept, []string{"map 1 (rff)"}) || !slices.Equal(r.Dropped, []string{"map 2 (rff)"}) || r.Weights != 32 {
 		t.Errorf("%+v", r)
@@ -73,13 +73,13 @@ func TestGroupsAreColumnsOrMaps(t *testing.T) {
 	for i := range x.Data {
 		x.Data[i] = max(0, x.Data[i])
 	}
-	m = fitted(t, src, Config{Learner: "group-lasso", Kernel: Kernel{Name: "chi2"}, Scale: "none", Lambda: 0.05})
+	m = fitted(t, src, Config{Learner: GroupLasso{Lambda: 0.05}, Kernel: Kernel{Name: "chi2"}, Scale: "none"})
 	r = model.ReportOf[*learn.LassoReport](&m.Info().Training)
 	if !slices.Equal(r.Kept, []string{`column "size"`}) || r.Features != r.All/5 {
 		t.Errorf("%+v", r)
 	}
 	for _, cfg := range []Config{{}, {Reduce: Reduction{Components: 3}}} {
-		cfg.Learner = "group-lasso"
+		cfg.SetLearner("group-lasso")
 		if _, _, err := Fit(context.Background(), plain, cfg, Options{}); err == nil ||
 			!strings.Contains(err.Error(), "group-lasso chooses among the maps of a sum, or among the columns of the input, but ") {
 			t.Errorf("%+v: %v", cfg, err)
@@ -99,7 +99,7 @@ func TestLassoOfClassesLearnsRings(t *testing.T) {
 	x, names := rings(21, 800, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
 	for _, learner := range []string{"lasso", "elastic-net"} {
-		m := fitted(t, src, Config{Learner: learner, Map: Map{Features: 64}})
+		m := fitted(t, src, Config{Learner: Named{Name: learner}, Map: Map{Features: 64}})
 		r := model.ReportOf[*learn.LassoReport](&m.Info().Training)
 		if r.HeldOut < 40 || len(r.Path) < 5 || r.Weights == 0 || r.Weights == r.All {
 			t.Errorf("%s: %+v", learner, r)
@@ -124,7 +124,7 @@ func TestLassoOfClassesLearnsRings(t *testing.T) {
 func TestLassoKeepsToItsMemory(t *testing.T) {
 	x, names := rings(22, 300, 2)
 	_, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, 0, names),
-		Config{Learner: "lasso", Map: Map{Features: 512}}, Options{Memory: 1 << 20})
+		Config{Learner: Lasso{}, Map: Map{Features: 512}}, Options{Memory: 1 << 20})
 	if want := "40·D² bytes"; err == nil || !strings.Contains(err.Error(), want) ||
 		strings.Contains(err.Error(), "whose memory does not grow") {
 		t.Errorf("%v, want %s", err, fmt.Sprintf("%q", want))

@@ -15,13 +15,38 @@ import (
 	"mercer/moments"
 )
 
+// LDA are the options of linear discriminant analysis, beside Config.Shrinkage.
+type LDA struct {
+	// Priors are the probabilities of classes before a row is seen: "" means their shares of the rows,
+	// "equal" the same for all, "LABEL=NUMBER,…" one for each, with a sum of 1.
+	Priors string `json:"priors,omitempty"`
+}
+
+func (LDA) learner() string { return "lda" }
+
+// Shrinkage s makes the covariance Σ within classes (1-s)Σ + s·tr(Σ)/D·I.
+type Shrinkage struct {
+	// Value is s; 0 means moments.OracleShrinkage unless Given is set.
+	Value float64 `json:"shrinkage,omitempty"`
+	Given bool    `json:"shrinkage_given,omitempty"`
+}
+
+// shrinkage is its name.
+const shrinkage = "shrinkage"
+
 // ldaLearner is linear discriminant analysis: classes that are normal with one covariance; one pass, no memory for rows. Its statistics
 // are those of a ridge regression.
-var ldaLearner = Learner{
+var ldaLearner = Traits{
 	name:    "lda",
 	tasks:   []string{"classify"},
-	options: []string{"shrinkage", "priors"},
-	likely:  func(*Config) (joint bool) { return true },
+	options: LDA{},
+	help: map[string]*option.Phrase{
+		"priors": option.Phrasef("probabilities of classes of lda before a row is seen: equal, or LABEL=NUMBER,… with a sum of 1 " +
+			"(default: their shares of the rows)"),
+	},
+	uses:   []string{shrinkage},
+	check:  checked((*LDA).check),
+	likely: func(*Config) (joint bool) { return true },
 
 	parts: func(*fit) int { return 1 },
 
@@ -30,7 +55,7 @@ var ldaLearner = Learner{
 		return 8*all*all + 16*d*d + 12288*all + 40*all*k, "24·D² bytes"
 	},
 	fix: func(c *Config, r model.Report) {
-		c.Shrinkage, c.ShrinkageGiven = r.(*learn.LDAReport).Shrinkage, true
+		c.Shrinkage = Shrinkage{r.(*learn.LDAReport).Shrinkage, true}
 	},
 	train: func(f *fit, _ *dataset.Summary) error {
 		parts, err := f.partsOf(1)
@@ -53,40 +78,44 @@ var statisticsLearners = []string{ridgeLearner.name, ldaLearner.name}
 // discriminates says that linear discriminants are asked for in place of principal components.
 func (c *Config) discriminates() bool { return c.Reduce.Method == "lda" }
 
-// checkDiscriminants checks shrinkage and priors.
+// checkDiscriminants checks the shrinkage.
 func (c *Config) checkDiscriminants() error {
-	switch {
-	case !(c.Shrinkage >= 0 && c.Shrinkage <= 1):
-		return fmt.Errorf("shrinkage %g is not a number from 0 to 1", c.Shrinkage)
-	case c.Priors == "", c.Priors == "equal":
+	if s := c.Shrinkage.Value; !(s >= 0 && s <= 1) {
+		return fmt.Errorf("shrinkage %g is not a number from 0 to 1", s)
+	}
+	return nil
+}
+
+func (o *LDA) check(*Config) error {
+	if o.Priors == "" || o.Priors == "equal" {
 		return nil
 	}
-	_, err := c.priorsOf()
+	_, err := o.priors()
 	return err
 }
 
-// priorsOf are the priors by label, where they are given as LABEL=NUMBER,….
-func (c *Config) priorsOf() (map[string]float64, error) {
+// priors are the priors by label, where they are given as LABEL=NUMBER,….
+func (o LDA) priors() (map[string]float64, error) {
 	priors := map[string]float64{}
 	sum := 0.0
-	for part := range strings.SplitSeq(c.Priors, ",") {
+	for part := range strings.SplitSeq(o.Priors, ",") {
 		at := strings.LastIndexByte(part, '=')
 		if at < 0 {
-			return nil, fmt.Errorf("priors %q: %q is neither equal nor LABEL=NUMBER", c.Priors, part)
+			return nil, fmt.Errorf("priors %q: %q is neither equal nor LABEL=NUMBER", o.Priors, part)
 		}
 		label := strings.TrimSpace(part[:at])
 		p, err := strconv.ParseFloat(strings.TrimSpace(part[at+1:]), 64)
 		if err != nil || !(p > 0) || math.IsInf(p, 0) {
-			return nil, fmt.Errorf("priors %q: %q is not a number above 0", c.Priors, part[at+1:])
+			return nil, fmt.Errorf("priors %q: %q is not a number above 0", o.Priors, part[at+1:])
 		}
 		if _, twice := priors[label]; twice {
-			return nil, fmt.Errorf("priors %q: the class %q has a prior already", c.Priors, label)
+			return nil, fmt.Errorf("priors %q: the class %q has a prior already", o.Priors, label)
 		}
 		priors[label] = p
 		sum += p
 	}
 	if math.Abs(sum-1) > 1e-6 {
-		return nil, fmt.Errorf("priors %q add up to %g; give one to each class, with a sum of 1", c.Priors, sum)
+		return nil, fmt.Errorf("priors %q add up to %g; give one to each class, with a sum of 1", o.Priors, sum)
 	}
 	return priors, nil
 }
@@ -94,13 +123,14 @@ func (c *Config) priorsOf() (map[string]float64, error) {
 // priors are those of the classes in their order, nil for their shares.
 func (f *fit) priors() ([]float64, error) {
 	labels := f.classes.Labels()
-	switch f.cfg.Priors {
+	o := f.cfg.Learner.(LDA)
+	switch o.Priors {
 	case "":
 		return nil, nil
 	case "equal":
 		return slices.Repeat([]float64{1 / float64(len(labels))}, len(labels)), nil
 	}
-	given, err := f.cfg.priorsOf()
+	given, err := o.priors()
 	if err != nil {
 		return nil, err
 	}
@@ -108,12 +138,12 @@ func (f *fit) priors() ([]float64, error) {
 	for label, p := range given {
 		k := f.classes.Named(label)
 		if k < 0 {
-			return nil, fmt.Errorf("priors %q: there is no class %q; there are %s", f.cfg.Priors, label, strings.Join(labels, ", "))
+			return nil, fmt.Errorf("priors %q: there is no class %q; there are %s", o.Priors, label, strings.Join(labels, ", "))
 		}
 		priors[k] = p
 	}
 	if k := slices.Index(priors, 0); k >= 0 {
-		return nil, fmt.Errorf("priors %q: the class %q has none; give one to each class", f.cfg.Priors, labels[k])
+		return nil, fmt.Errorf("priors %q: the class %q has none; give one to each class", o.Priors, labels[k])
 	}
 	return priors, nil
 }
@@ -133,7 +163,7 @@ func (f *fit) solveLDA(parts []*moments.Stats) error {
 	for _, p := range parts[1:] {
 		parts[0].Merge(p)
 	}
-	l, r, err := learn.FitLDA(f.ctx, parts[0], learn.LDA{Shrinkage: f.cfg.Shrinkage, Given: f.cfg.ShrinkageGiven, Priors: priors})
+	l, r, err := learn.FitLDA(f.ctx, parts[0], learn.LDA{Shrinkage: f.cfg.Shrinkage.Value, Given: f.cfg.Shrinkage.Given, Priors: priors})
 	if err != nil {
 		return f.located(err)
 	}

@@ -20,12 +20,12 @@ func TestDiscriminantsFromStatistics(t *testing.T) {
 	all := matrix.Rows{Dense: x}
 	part := func(lo, hi int) dataset.Source { return source(t, all.Slice(lo, hi), nil, 1, names[lo:hi]) }
 	for _, cfg := range []Config{
-		{Learner: "lda", Map: Map{Features: 48}},
-		{Learner: "lda", Map: Map{Features: 48}, Shrinkage: 0.2, Priors: "equal"},
-		{Learner: "lda", Map: Map{Features: 48}, Priors: "a=0.2,b=0.3,c=0.5", ClassWeight: "balanced"},
-		{Learner: "lda", Map: Map{Features: 48}, Reduce: Reduction{Components: 20}},
-		{Learner: "lda", Map: Map{Features: 48}, Reduce: Reduction{Method: "lda"}},
-		{Learner: "ridge", Map: Map{Features: 48}, Reduce: Reduction{Method: "lda", Components: 2}, Lambda: 1e-3},
+		{Learner: LDA{}, Map: Map{Features: 48}},
+		{Learner: LDA{Priors: "equal"}, Map: Map{Features: 48}, Shrinkage: Shrinkage{Value: 0.2}},
+		{Learner: LDA{Priors: "a=0.2,b=0.3,c=0.5"}, Map: Map{Features: 48}, ClassWeight: "balanced"},
+		{Learner: LDA{}, Map: Map{Features: 48}, Reduce: Reduction{Components: 20}},
+		{Learner: LDA{}, Map: Map{Features: 48}, Reduce: Reduction{Method: "lda"}},
+		{Learner: Ridge{Lambda: 1e-3}, Map: Map{Features: 48}, Reduce: Reduction{Method: "lda", Components: 2}},
 	} {
 		m, file := keeping(t, part(0, 600), cfg)
 		more := cfg
@@ -46,7 +46,7 @@ func TestDiscriminantsFromStatistics(t *testing.T) {
 			t.Fatal(err)
 		}
 		sameScores(t, "saved", m, back, all, 0)
-		if cfg.Learner == "lda" {
+		if cfg.LearnerName() == "lda" {
 			scores, p, q := matrix.NewDense(1, 3), make([]float64, 3), make([]float64, 3)
 			if err := m.Scores(scores, all.Slice(0, 1)); err != nil {
 				t.Fatal(err)
@@ -68,7 +68,7 @@ func TestDiscriminantsKeepWhatTellsClassesApart(t *testing.T) {
 	x, names := rings(5, 900, 3)
 	fresh, labels := rings(6, 900, 3)
 	for _, learner := range []string{"lda", "ridge", "svm", "logistic"} {
-		m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: learner, Map: Map{Features: 60}, Reduce: Reduction{Method: "lda"}})
+		m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: Named{Name: learner}, Map: Map{Features: 60}, Reduce: Reduction{Method: "lda"}})
 		if r := m.Info().Training.Reduction; r == nil || r.Components != 2 || !r.Discriminants() {
 			t.Fatalf("%s: %+v", learner, r)
 		}
@@ -86,7 +86,7 @@ func TestDiscriminantsKeepWhatTellsClassesApart(t *testing.T) {
 		}
 	}
 	x, names = rings(5, 300, 2)
-	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: "logistic", Map: Map{Features: 60}, Reduce: Reduction{Method: "lda"}, C: 1})
+	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: Logistic{C: 1}, Map: Map{Features: 60}, Reduce: Reduction{Method: "lda"}})
 	if r := m.Info().Training.Reduction; r.Components != 1 {
 		t.Errorf("%d discriminants of two classes", r.Components)
 	}
@@ -111,7 +111,7 @@ func TestDiscriminantsAreFoundWithoutRowsThatCalibrate(t *testing.T) {
 	const n = 300
 	x, names := noise(1, n, 150)
 	for _, learner := range []string{"svm", "ridge"} {
-		m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: learner, Kernel: Kernel{Name: "linear"}, Scale: "none", Reduce: Reduction{Method: "lda"}, C: map[string]float64{"svm": 1}[learner],
+		m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: Named{Name: learner, Options: map[string]any{"c": map[string]float64{"svm": 1}[learner]}}, Kernel: Kernel{Name: "linear"}, Scale: "none", Reduce: Reduction{Method: "lda"},
 			Calibrate: Calibration{Method: "platt"}})
 		fresh, labels := noise(2, n, 150)
 		scores := matrix.NewDense(n, 1)
@@ -133,7 +133,7 @@ func TestDiscriminantsAreFoundWithoutRowsThatCalibrate(t *testing.T) {
 			t.Errorf("%s: log loss %.3f of noise, want about %.3f", learner, loss, math.Ln2)
 		}
 	}
-	c := Config{Learner: "ridge", Reduce: Reduction{Method: "lda"}, Lambda: 1}
+	c := Config{Learner: Ridge{Lambda: 1}, Reduce: Reduction{Method: "lda"}}
 	if LearnerOf("ridge").Shares(&c, "classify") {
 		t.Error("trainings on folds share discriminants, which the labels of all rows find")
 	}
@@ -151,22 +151,22 @@ func TestDiscriminantsRefuse(t *testing.T) {
 		src dataset.Source
 		cfg Config
 	}{
-		"cannot regress":          {numbers, Config{Learner: "lda", Task: "regress"}},
-		"but the rows have none":  {numbers, Config{Learner: "ridge", Reduce: Reduction{Method: "lda"}}},
-		"shrinkage 2":             {classes, Config{Learner: "lda", Shrinkage: 2}},
-		"no option shrinkage":     {classes, Config{Learner: "svm", Shrinkage: 0.1}},
-		"no option priors":        {classes, Config{Learner: "svm", Priors: "equal"}},
-		`there is no class "z"`:   {classes, Config{Learner: "lda", Map: Map{Features: 8}, Priors: "a=0.5,z=0.5"}},
-		`the class "b" has none`:  {classes, Config{Learner: "lda", Map: Map{Features: 8}, Priors: "a=1"}},
-		"add up to 1.5":           {classes, Config{Learner: "lda", Priors: "a=0.5,b=1"}},
-		"neither equal nor":       {classes, Config{Learner: "lda", Priors: "a,b"}},
-		"leave them out":          {classes, Config{Learner: "svm", Reduce: Reduction{Method: "lda", Whiten: true}}},
-		`reduce "fisher"`:         {classes, Config{Learner: "svm", Reduce: Reduction{Method: "fisher"}}},
-		"takes the kernel itself": {classes, Config{Learner: "kernel-svm", Reduce: Reduction{Method: "lda"}}},
-		"has no inverse":          {classes, Config{Learner: "lda", Map: Map{Features: 512}, ShrinkageGiven: true}},
-		"no option lambda":        {classes, Config{Learner: "lda", Lambda: 1}},
-		"cannot multilabel":       {classes, Config{Learner: "lda", Task: "multilabel"}},
-		"no principal components": {classes, Config{Learner: "online", Reduce: Reduction{Method: "lda"}}},
+		"cannot regress":          {numbers, Config{Learner: LDA{}, Task: "regress"}},
+		"but the rows have none":  {numbers, Config{Learner: Ridge{}, Reduce: Reduction{Method: "lda"}}},
+		"shrinkage 2":             {classes, Config{Learner: LDA{}, Shrinkage: Shrinkage{Value: 2}}},
+		"no option shrinkage":     {classes, Config{Learner: SVM{}, Shrinkage: Shrinkage{Value: 0.1}}},
+		"no option priors":        {classes, Config{Learner: Named{Name: "svm", Options: map[string]any{"priors": "equal"}}}},
+		`there is no class "z"`:   {classes, Config{Learner: LDA{Priors: "a=0.5,z=0.5"}, Map: Map{Features: 8}}},
+		`the class "b" has none`:  {classes, Config{Learner: LDA{Priors: "a=1"}, Map: Map{Features: 8}}},
+		"add up to 1.5":           {classes, Config{Learner: LDA{Priors: "a=0.5,b=1"}}},
+		"neither equal nor":       {classes, Config{Learner: LDA{Priors: "a,b"}}},
+		"leave them out":          {classes, Config{Learner: SVM{}, Reduce: Reduction{Method: "lda", Whiten: true}}},
+		`reduce "fisher"`:         {classes, Config{Learner: SVM{}, Reduce: Reduction{Method: "fisher"}}},
+		"takes the kernel itself": {classes, Config{Learner: KernelSVM{}, Reduce: Reduction{Method: "lda"}}},
+		"has no inverse":          {classes, Config{Learner: LDA{}, Map: Map{Features: 512}, Shrinkage: Shrinkage{Given: true}}},
+		"no option lambda":        {classes, Config{Learner: Named{Name: "lda", Options: map[string]any{"lambda": 1}}}},
+		"cannot multilabel":       {classes, Config{Learner: LDA{}, Task: "multilabel"}},
+		"no principal components": {classes, Config{Learner: SGD{}, Reduce: Reduction{Method: "lda"}}},
 	} {
 		if _, _, err := Fit(context.Background(), f.src, f.cfg, Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want one that says %q", f.cfg, err, want)
@@ -183,7 +183,7 @@ func TestDiscriminantsRefuse(t *testing.T) {
 	if _, out := p.Dims(); out != 1 {
 		t.Errorf("a map with discriminants of two classes gives %d features", out)
 	}
-	if r := model.ReportOf[*learn.LDAReport](&fitted(t, classes, Config{Learner: "lda", Map: Map{Features: 8}}).Info().Training); r == nil || !r.Chosen {
+	if r := model.ReportOf[*learn.LDAReport](&fitted(t, classes, Config{Learner: LDA{}, Map: Map{Features: 8}}).Info().Training); r == nil || !r.Chosen {
 		t.Errorf("%+v", r)
 	}
 }

@@ -30,12 +30,12 @@ func TestModelsDoNotDependOnWhereFeaturesAre(t *testing.T) {
 		csr     bool
 		memory  int64
 	}{
-		{"svm", Config{Learner: "svm", Map: Map{Features: 256}}, nil, 1, names, false, 1_200_000},
-		{"svm of sparse rows", Config{Learner: "svm", Kernel: Kernel{Name: "linear"}, Scale: "none", C: 1}, nil, 1, names, true, 55_000},
-		{"crammer-singer", Config{Learner: "svm", Multiclass: "crammer-singer", C: 0.3, Map: Map{Features: 256}}, nil, 1, names, true, 300_000},
-		{"svm of labels", Config{Learner: "svm", Task: "multilabel", C: 1, Map: Map{Features: 256}}, sets, 3, nil, false, 300_000},
-		{"svr", Config{Learner: "svr", Task: "regress", C: 1, Epsilon: 0.1, Map: Map{Features: 256}}, numbers, 1, nil, false, 300_000},
-		{"one-class", Config{Learner: "one-class", Map: Map{Features: 256}}, nil, 0, nil, true, 300_000},
+		{"svm", Config{Learner: SVM{}, Map: Map{Features: 256}}, nil, 1, names, false, 1_200_000},
+		{"svm of sparse rows", Config{Learner: SVM{C: 1}, Kernel: Kernel{Name: "linear"}, Scale: "none"}, nil, 1, names, true, 55_000},
+		{"crammer-singer", Config{Learner: SVM{Multiclass: "crammer-singer", C: 0.3}, Map: Map{Features: 256}}, nil, 1, names, true, 300_000},
+		{"svm of labels", Config{Learner: SVM{C: 1}, Task: "multilabel", Map: Map{Features: 256}}, sets, 3, nil, false, 300_000},
+		{"svr", Config{Learner: SVR{C: 1, Epsilon: 0.1}, Task: "regress", Map: Map{Features: 256}}, numbers, 1, nil, false, 300_000},
+		{"one-class", Config{Learner: OneClass{}, Map: Map{Features: 256}}, nil, 0, nil, true, 300_000},
 	} {
 		rows := matrix.Rows{Dense: x}
 		if c.csr {
@@ -84,8 +84,7 @@ func TestSVRPredictsACurve(t *testing.T) {
 	const n = 600
 	x, y := curves(3, n)
 	for _, loss := range []string{"", "epsilon"} {
-		m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, y, 2, nil), Config{Learner: "svr", Loss: loss,
-			C: 1, Epsilon: 0.05, Map: Map{Features: 200}}, Options{})
+		m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, y, 2, nil), Config{Learner: SVR{Loss: loss, C: 1, Epsilon: 0.05}, Map: Map{Features: 200}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,9 +129,9 @@ func TestSVRInThePrimalIsThatOfTheDual(t *testing.T) {
 	for _, c := range []float64{1, 0} {
 		var objective [2]float64
 		for i, solver := range []string{"dual", "primal"} {
-			cfg := Config{Learner: "svr", Solver: solver, C: c, Epsilon: 0.05, Map: Map{Features: 100}, Tolerance: 1e-4, MaxIter: 5000}
+			cfg := Config{Learner: SVR{Solver: solver, C: c, Epsilon: 0.05, Tolerance: 1e-4, MaxIter: 5000}, Map: Map{Features: 100}}
 			if solver == "primal" {
-				cfg.Tolerance = 1e-6 // of a gradient, which tells less of the objective
+				cfg.Set("tolerance", 1e-6) // of a gradient, which tells less of the objective
 			}
 			m, _, err := Fit(context.Background(), src, cfg, Options{})
 			if err != nil {
@@ -183,7 +182,7 @@ func TestOneClassTellsOutliers(t *testing.T) {
 		if labels != nil {
 			outputs = 1
 		}
-		cfg := Config{Task: "outliers", Outliers: 0.05, Tolerance: 1e-3, Map: Map{Features: 256}}
+		cfg := Config{Task: "outliers", Learner: Named{Options: map[string]any{"outliers": 0.05, "tolerance": 1e-3}}, Map: Map{Features: 256}}
 		m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, outputs, labels), cfg, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -223,14 +222,16 @@ func TestOneClassTellsOutliers(t *testing.T) {
 
 func TestCrammerSingerOfTwoClassesIsOneScore(t *testing.T) {
 	x, names, _, _ := drawn(9, 500, 4, 2)
-	cfg := Config{Learner: "svm", Kernel: Kernel{Name: "linear"}, Scale: "none", C: 0.5, Multiclass: "crammer-singer", Tolerance: 1e-3}
+	cfg := Config{Learner: SVM{C: 0.5, Multiclass: "crammer-singer", Tolerance: 1e-3}, Kernel: Kernel{Name: "linear"}, Scale: "none"}
 	both, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, 1, names), cfg, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// w₁ = -w₀ = v/2, so that it is the machine of one class against the other with half the
 	// penalty: ½‖w₀‖² + ½‖w₁‖² = ¼‖v‖².
-	cfg.Multiclass, cfg.C, cfg.Loss = "ovr", 1, "hinge"
+	cfg.Set("multiclass", "ovr")
+	cfg.Set("c", 1)
+	cfg.Set("loss", "hinge")
 	one, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, 1, names), cfg, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -251,19 +252,19 @@ func TestCrammerSingerOfTwoClassesIsOneScore(t *testing.T) {
 
 func TestDualLearnersRefuseOptions(t *testing.T) {
 	for want, cfg := range map[string]Config{
-		"multiclass":       {Learner: "svm", Multiclass: "all"},
-		"own loss":         {Learner: "svm", Multiclass: "crammer-singer", Loss: "squared_hinge"},
-		"no option multi":  {Learner: "ridge", Multiclass: "ovr"},
-		"share of":         {Learner: "one-class", Outliers: 1.2},
-		"no option outl":   {Learner: "svm", Outliers: 0.2},
-		"does not detect":  {Learner: "svm", Task: "outliers"},
-		"no probabilities": {Learner: "one-class", Calibrate: Calibration{Method: "platt"}},
-		"cannot classify":  {Learner: "svr", Task: "classify"},
-		"has no loss":      {Learner: "svr", Loss: "hinge"},
-		"not for epsilon":  {Learner: "svr", Loss: "epsilon", Solver: "primal"},
-		"has no solver":    {Learner: "svr", Solver: "newton"},
-		"no option c":      {Learner: "one-class", C: 1},
-		"of its own":       {Learner: "svm", Task: "multilabel", Multiclass: "crammer-singer"},
+		"multiclass":       {Learner: SVM{Multiclass: "all"}},
+		"own loss":         {Learner: SVM{Multiclass: "crammer-singer", Loss: "squared_hinge"}},
+		"no option multi":  {Learner: Named{Name: "ridge", Options: map[string]any{"multiclass": "ovr"}}},
+		"share of":         {Learner: OneClass{Outliers: 1.2}},
+		"no option outl":   {Learner: Named{Name: "svm", Options: map[string]any{"outliers": 0.2}}},
+		"does not detect":  {Learner: SVM{}, Task: "outliers"},
+		"no probabilities": {Learner: OneClass{}, Calibrate: Calibration{Method: "platt"}},
+		"cannot classify":  {Learner: SVR{}, Task: "classify"},
+		"has no loss":      {Learner: SVR{Loss: "hinge"}},
+		"not for epsilon":  {Learner: SVR{Loss: "epsilon", Solver: "primal"}},
+		"has no solver":    {Learner: SVR{Solver: "newton"}},
+		"no option c":      {Learner: Named{Name: "one-class", Options: map[string]any{"c": 1}}},
+		"of its own":       {Learner: SVM{Multiclass: "crammer-singer"}, Task: "multilabel"},
 	} {
 		if err := cfg.Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", cfg, err, want)
@@ -286,7 +287,7 @@ func TestNewtonStepsNeedRoom(t *testing.T) {
 		}
 	}
 	src := source(t, matrix.Rows{Dense: x}, y, 1, nil)
-	cfg := Config{Kernel: Kernel{Name: "linear"}, Scale: "none", Learner: "svr", Loss: "epsilon", C: 1e5}
+	cfg := Config{Kernel: Kernel{Name: "linear"}, Scale: "none", Learner: SVR{Loss: "epsilon", C: 1e5}}
 	var files [][]byte
 	for _, memory := range []int64{0, 1 << 30, 100_000} {
 		m, report, err := Fit(context.Background(), src, cfg, Options{Memory: memory})
@@ -327,7 +328,7 @@ func TestLabelsTakeNewtonStepsInTurn(t *testing.T) {
 	for _, threads := range []int{1, 4} {
 		before := runtime.GOMAXPROCS(threads)
 		m, _, err := Fit(context.Background(), src,
-			Config{Task: "multilabel", Kernel: Kernel{Name: "linear"}, Scale: "none", Learner: "svm", Loss: "hinge", C: 1e5}, Options{})
+			Config{Task: "multilabel", Kernel: Kernel{Name: "linear"}, Scale: "none", Learner: SVM{Loss: "hinge", C: 1e5}}, Options{})
 		runtime.GOMAXPROCS(before)
 		if err != nil {
 			t.Fatal(err)

@@ -20,7 +20,7 @@ func TestUnknownLearnerSaysWhatWasMeant(t *testing.T) {
 		{"random_forest", "there are no trees; "},
 		{"oracle", `learner "oracle" is not known; known are auto, ridge, `},
 	} {
-		if err := (Config{Learner: c.name}).Check(); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := (Config{Learner: Named{Name: c.name}}).Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}

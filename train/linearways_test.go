@@ -17,7 +17,9 @@ import (
 func TestSolversOfLinearClassifiersAgree(t *testing.T) {
 	src := threeClasses(t, 400, 6)
 	weights := func(cfg Config) []float32 {
-		cfg.Kernel.Name, cfg.C, cfg.Tolerance = "linear", 0.5, 1e-4
+		cfg.Kernel.Name = "linear"
+		cfg.Set("c", 0.5)
+		cfg.Set("tolerance", 1e-4)
 		m := fitted(t, src, cfg)
 		if l, ok := m.Predictor().(model.Logistic); ok {
 			return l.W.Data
@@ -25,19 +27,19 @@ func TestSolversOfLinearClassifiersAgree(t *testing.T) {
 		return m.Predictor().(model.Linear).W.Data
 	}
 	for _, c := range []struct{ a, b Config }{
-		{Config{Learner: "svm"}, Config{Learner: "svm", Solver: "primal"}},
-		{Config{Learner: "logistic", Multiclass: "ovr"}, Config{Learner: "logistic", Solver: "dual"}},
+		{Config{Learner: SVM{}}, Config{Learner: SVM{Solver: "primal"}}},
+		{Config{Learner: Logistic{Multiclass: "ovr"}}, Config{Learner: Logistic{Solver: "dual"}}},
 	} {
 		a, b := weights(c.a), weights(c.b)
 		for i, v := range a {
 			if d := v - b[i]; d > 2e-3 || d < -2e-3 {
-				t.Errorf("%s, %s: weight %d is %g, in the other solver %g", c.a.Learner, c.b.Solver, i, v, b[i])
+				t.Errorf("%s, %s: weight %d is %g, in the other solver %g", c.a.LearnerName(), c.b.Get("solver").(string), i, v, b[i])
 			}
 		}
 	}
 	// Both losses leave weights at 0 under an L1 penalty.
 	for _, learner := range []string{"svm", "logistic"} {
-		m := fitted(t, src, Config{Kernel: Kernel{Name: "linear"}, Learner: learner, Penalty: "l1", C: 0.01})
+		m := fitted(t, src, Config{Kernel: Kernel{Name: "linear"}, Learner: Named{Name: learner, Options: map[string]any{"penalty": "l1", "c": 0.01}}})
 		if r := model.ReportOf[*learn.L1Report](&m.Info().Training); r == nil || r.NonZero == r.Weights || r.NonZero == 0 {
 			t.Errorf("%s with an L1 penalty: %+v", learner, r)
 		}
@@ -45,7 +47,7 @@ func TestSolversOfLinearClassifiersAgree(t *testing.T) {
 			t.Errorf("%s has probabilities: %v", learner, m.HasProbabilities())
 		}
 	}
-	if m := fitted(t, src, Config{Kernel: Kernel{Name: "linear"}, Learner: "logistic", Solver: "dual", C: 1}); !m.HasProbabilities() {
+	if m := fitted(t, src, Config{Kernel: Kernel{Name: "linear"}, Learner: Logistic{Solver: "dual", C: 1}}); !m.HasProbabilities() {
 		t.Error("logistic by its dual has no probabilities")
 	}
 }
@@ -69,22 +71,22 @@ func TestWaysThatDoNotGoTogether(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{Config{Learner: "svm", Penalty: "l3"}, `the learner svm has no penalty "l3"; it has l2, l1`},
-		{Config{Learner: "svm", Solver: "newton"}, `no solver "newton"; it has auto, dual, primal`},
-		{Config{Learner: "svm", Penalty: "l1", Solver: "dual"}, "leave out solver dual"},
-		{Config{Learner: "svm", Penalty: "l1", Loss: "hinge"}, "for the loss squared_hinge, not for hinge"},
-		{Config{Learner: "svm", Solver: "primal", Multiclass: "crammer-singer"}, "hinge"},
-		{Config{Learner: "svm", Multiclass: "crammer-singer", Loss: "squared_hinge"}, "has its own loss, hinge"},
-		{Config{Learner: "logistic", Solver: "dual", Multiclass: "multinomial"}, "leave out multiclass multinomial, or solver dual"},
-		{Config{Learner: "logistic", Solver: "dual", Penalty: "l1"}, "leave out solver dual"},
-		{Config{Learner: "ridge", Penalty: "l1"}, "the learner ridge has no option penalty"},
-		{Config{Learner: "svm", Task: "outliers"}, "the learner svm does not detect outliers; use one-class or kernel-svm"},
+		{Config{Learner: SVM{Penalty: "l3"}}, `the learner svm has no penalty "l3"; it has l2, l1`},
+		{Config{Learner: SVM{Solver: "newton"}}, `no solver "newton"; it has auto, dual, primal`},
+		{Config{Learner: SVM{Penalty: "l1", Solver: "dual"}}, "leave out solver dual"},
+		{Config{Learner: SVM{Penalty: "l1", Loss: "hinge"}}, "for the loss squared_hinge, not for hinge"},
+		{Config{Learner: SVM{Solver: "primal", Multiclass: "crammer-singer"}}, "hinge"},
+		{Config{Learner: SVM{Multiclass: "crammer-singer", Loss: "squared_hinge"}}, "has its own loss, hinge"},
+		{Config{Learner: Logistic{Solver: "dual", Multiclass: "multinomial"}}, "leave out multiclass multinomial, or solver dual"},
+		{Config{Learner: Logistic{Solver: "dual", Penalty: "l1"}}, "leave out solver dual"},
+		{Config{Learner: Named{Name: "ridge", Options: map[string]any{"penalty": "l1"}}}, "the learner ridge has no option penalty"},
+		{Config{Learner: SVM{}, Task: "outliers"}, "the learner svm does not detect outliers; use one-class or kernel-svm"},
 	} {
 		if err := c.cfg.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
 		}
 	}
-	if err := (Config{Penalty: "l1"}).Check(); err != nil {
+	if err := (Config{Learner: Named{Options: map[string]any{"penalty": "l1"}}}).Check(); err != nil {
 		t.Errorf("an L1 penalty with the learner by the data: %v", err)
 	}
 }
@@ -102,9 +104,9 @@ func TestOptionsThatTheTaskForbids(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{labels, Config{Task: "multilabel", Learner: "svm", Kernel: Kernel{Name: "linear"}, Solver: "primal"}, "labels of any number"},
-		{labels, Config{Task: "multilabel", Kernel: Kernel{Name: "linear"}, Multiclass: "crammer-singer"}, "several labels a row"},
-		{numbers, Config{Learner: "kernel-svm", Multiclass: "ovr"}, "multiclass is for classes"},
+		{labels, Config{Task: "multilabel", Learner: SVM{Solver: "primal"}, Kernel: Kernel{Name: "linear"}}, "labels of any number"},
+		{labels, Config{Task: "multilabel", Kernel: Kernel{Name: "linear"}, Learner: Named{Options: map[string]any{"multiclass": "crammer-singer"}}}, "several labels a row"},
+		{numbers, Config{Learner: KernelSVM{Multiclass: "ovr"}}, "multiclass is for classes"},
 	} {
 		if _, _, err := Fit(t.Context(), c.src, c.cfg, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
@@ -114,10 +116,10 @@ func TestOptionsThatTheTaskForbids(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{Config{Learner: "kernel-svm", Map: Map{Options: feature.Options{Rank: 10}}}, "leave out the options of maps"},
+		{Config{Learner: KernelSVM{}, Map: Map{Options: feature.Options{Rank: 10}}}, "leave out the options of maps"},
 		{Config{Kernel: Kernel{Name: "linear"}, Map: Map{Options: feature.Options{Terms: 3}}}, "leave out the options of maps"},
-		{Config{Learner: "kernel-svm", Task: "outliers", C: 3}, "leave out c, epsilon and multiclass"},
-		{Config{Learner: "kernel-svm", Task: "classify", Epsilon: 0.5}, "epsilon is for numbers"},
+		{Config{Learner: KernelSVM{C: 3}, Task: "outliers"}, "leave out c, epsilon and multiclass"},
+		{Config{Learner: KernelSVM{Epsilon: 0.5}, Task: "classify"}, "epsilon is for numbers"},
 	} {
 		if err := c.cfg.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
@@ -129,11 +131,11 @@ func TestOptionsThatTheTaskForbids(t *testing.T) {
 func TestCalibrationOfEveryKindOfLearner(t *testing.T) {
 	src := threeClasses(t, 300, 6)
 	for _, cfg := range []Config{
-		{Kernel: Kernel{Name: "linear"}, Learner: "svm"},
-		{Kernel: Kernel{Name: "linear"}, Learner: "svm", Solver: "primal"},
-		{Kernel: Kernel{Name: "linear"}, Learner: "svm", Penalty: "l1"},
-		{Learner: "kernel-ridge"},
-		{Learner: "falkon", Map: Map{Features: 40}},
+		{Kernel: Kernel{Name: "linear"}, Learner: SVM{}},
+		{Kernel: Kernel{Name: "linear"}, Learner: SVM{Solver: "primal"}},
+		{Kernel: Kernel{Name: "linear"}, Learner: SVM{Penalty: "l1"}},
+		{Learner: KernelRidge{}},
+		{Learner: Falkon{}, Map: Map{Features: 40}},
 	} {
 		f := beforeFold(t, src, cfg)
 		inner, err := f.without(src, f.report.Summary, 300)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"mercer/dataset"
@@ -11,32 +12,53 @@ import (
 	"mercer/model"
 )
 
-// logisticName is the learner's name, which the memory formula of its solvers needs.
 const logisticName = "logistic"
 
+// Logistic are the options of logistic regression.
+type Logistic struct {
+	// C weighs the losses against the penalty; 0 means that held-out rows choose it.
+	C float64 `json:"c,omitempty" range:"positive"`
+
+	// Multiclass says how to handle more than two classes: "multinomial" (or ""), all in one problem, or "ovr", each against the
+	// rest, the default with l1.
+	Multiclass string `json:"multiclass,omitempty"`
+
+	// Penalty is "l2" (or "") or "l1", which leaves most weights at 0.
+	Penalty string `json:"penalty,omitempty"`
+
+	// Solver is "auto" (or ""), "dual" or "primal"; Tolerance and MaxIter say where it stops, 0 being its default.
+	Solver    string  `json:"solver,omitempty"`
+	Tolerance float64 `json:"tolerance,omitempty" range:"positive"`
+	MaxIter   int     `json:"max_iter,omitempty" range:"positive"`
+}
+
+func (Logistic) learner() string { return logisticName }
+
 // logisticLearner is logistic regression, whose scores are probabilities.
-var logisticLearner = Learner{
+var logisticLearner = Traits{
 	name:    logisticName,
 	tasks:   []string{"classify", "multilabel"},
-	options: []string{"c", "multiclass", "penalty", "solver", "tolerance", "max-iter"},
-	check:   (*Config).checkLogistic,
+	options: Logistic{},
+	check:   checked((*Logistic).check),
+	primal:  func(c *Config) bool { o := c.Learner.(Logistic); return o.Penalty == "l1" || o.Solver != "dual" },
 	memory:  (*fit).primalMemory,
 	train:   (*fit).logistic,
 	shared: func(c *Config) string {
-		switch {
-		case c.Penalty == "l1" || c.Solver == "dual":
+		switch o := c.Learner.(Logistic); {
+		case o.Penalty == "l1" || o.Solver == "dual":
 			return ""
-		case c.Multiclass == "ovr":
+		case o.Multiclass == "ovr":
 			return "logistic"
 		}
 		return "multinomial"
 	},
 	fix:    fixC,
-	likely: func(c *Config) (joint bool) { return c.Multiclass != "ovr" },
+	likely: func(c *Config) (joint bool) { return As[Logistic](c.Learner).Multiclass != "ovr" },
 	sharing: sharing{
 		setting: "c",
 		able: func(c *Config, task string) bool {
-			return c.C > 0 && c.Penalty != "l1" && c.Solver != "dual" && task == "classify"
+			o := As[Logistic](c.Learner)
+			return o.C > 0 && o.Penalty != "l1" && o.Solver != "dual" && task == "classify"
 		},
 		path: logisticPath,
 	},
@@ -51,8 +73,9 @@ var logisticLearner = Learner{
 // logisticPath trains for each C, starting from the weights of the last.
 func logisticPath(ctx context.Context, rows *PathRows, info *model.Info, cfg *Config, cs []float64,
 	solved func(i int, l *learn.Linear)) error {
-	opt := learn.Primal{Loss: "logistic", Tolerance: cfg.Tolerance, MaxIter: cfg.MaxIter}
-	if cfg.Multiclass == "multinomial" {
+	o := cfg.Learner.(Logistic)
+	opt := learn.Primal{Loss: "logistic", Tolerance: o.Tolerance, MaxIter: o.MaxIter}
+	if o.Multiclass == "multinomial" {
 		opt.Loss = "multinomial"
 	}
 	for i, c := range cs {
@@ -67,38 +90,39 @@ func logisticPath(ctx context.Context, rows *PathRows, info *model.Info, cfg *Co
 	return nil
 }
 
-// checkLogistic checks the options of logistic regression and fills in defaults. By default all classes
+// check checks the options and fills in defaults. By default all classes
 // are one problem, unless the penalty is l1, the solver dual, or a row may have several labels (which is
 // known only with the task). The solver auto is primal: a pass of the dual reads the rows for one class at
 // a time.
-func (c *Config) checkLogistic() error {
+func (o *Logistic) check(c *Config) error {
+	o.Penalty, o.Solver = strings.ToLower(o.Penalty), strings.ToLower(o.Solver)
 	multiclass := []string{"multinomial", "ovr"}
-	if c.Penalty == "l1" || c.Solver == "dual" || c.Task == "multilabel" {
+	if o.Penalty == "l1" || o.Solver == "dual" || c.Task == "multilabel" {
 		multiclass = []string{"ovr", "multinomial"}
 	}
-	for _, o := range []choice{
-		{"penalty", &c.Penalty, []string{"l2", "l1"}},
-		{"multiclass", &c.Multiclass, multiclass},
-		{"solver", &c.Solver, []string{"auto", "primal", "dual"}},
+	for _, word := range []choice{
+		{"penalty", &o.Penalty, []string{"l2", "l1"}},
+		{"multiclass", &o.Multiclass, multiclass},
+		{"solver", &o.Solver, []string{"auto", "primal", "dual"}},
 	} {
-		if o.name == "multiclass" && c.Multiclass == "" && c.Task == "auto" {
+		if word.name == "multiclass" && o.Multiclass == "" && c.Task == "auto" {
 			continue
 		}
-		if err := o.settle("logistic"); err != nil {
+		if err := word.settle("logistic"); err != nil {
 			return err
 		}
 	}
 	switch {
-	case c.Task == "multilabel" && c.Multiclass == "multinomial":
+	case c.Task == "multilabel" && o.Multiclass == "multinomial":
 		return fmt.Errorf("multiclass multinomial takes one class a row; of several labels a row each has a regression of its own")
-	case c.Task == "multilabel" && c.Penalty == "l1":
+	case c.Task == "multilabel" && o.Penalty == "l1":
 		return fmt.Errorf("the penalty l1 is for one class a row; take the penalty l2, or another learner such as lasso")
-	case c.Penalty == "l1" && c.Multiclass == "multinomial":
+	case o.Penalty == "l1" && o.Multiclass == "multinomial":
 		return errors.New("with the penalty l1, logistic takes each class against the rest; leave out multiclass multinomial, " +
 			"or take the penalty l2")
-	case c.Penalty == "l1" && c.Solver == "dual":
+	case o.Penalty == "l1" && o.Solver == "dual":
 		return fmt.Errorf("the penalty l1 has a solver of the primal only; leave out solver dual")
-	case c.Solver == "dual" && c.Multiclass == "multinomial":
+	case o.Solver == "dual" && o.Multiclass == "multinomial":
 		return fmt.Errorf("the dual of logistic takes each class against the rest; leave out multiclass multinomial, or solver dual")
 	}
 	return nil
@@ -111,11 +135,12 @@ func (f *fit) logistic(sum *dataset.Summary) error {
 		return err
 	}
 	defer all.close()
-	if f.cfg.Solver == "dual" {
+	o := f.cfg.Learner.(Logistic)
+	if o.Solver == "dual" {
 		return f.dual(sum, all)
 	}
 	loss := "logistic"
-	if f.cfg.Multiclass == "multinomial" {
+	if o.Multiclass == "multinomial" {
 		loss = "multinomial"
 	}
 	return f.primal(sum, all, loss)
@@ -125,13 +150,14 @@ func (f *fit) logistic(sum *dataset.Summary) error {
 func (f *fit) dual(sum *dataset.Summary, all *gathered) error {
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	choose := learn.Primal{Loss: "logistic", C: f.cfg.C}
+	o := f.cfg.Learner.(Logistic)
+	choose := learn.Primal{Loss: "logistic", C: o.C}
 	path, err := f.primalC(all, &choose)
 	if err != nil {
 		return err
 	}
 	opt := learn.SVM{
-		C: choose.C, Loss: "logistic", Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed,
+		C: choose.C, Loss: "logistic", Tolerance: o.Tolerance, MaxIter: o.MaxIter, Seed: f.cfg.Seed,
 		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
 	}
 	train := f.fitDual
@@ -145,7 +171,7 @@ func (f *fit) dual(sum *dataset.Summary, all *gathered) error {
 	for _, t := range path {
 		report.Path = append(report.Path, learn.CPoint{C: t.C, Error: t.Error, Chosen: t.Chosen})
 	}
-	report.Usual = f.cfg.C == 0 && path == nil
+	report.Usual = o.C == 0 && path == nil
 	f.info.Training.Report = report
 	f.learned = model.Likely(model.Linear{Linear: linear}, &f.info)
 	return nil
@@ -160,8 +186,9 @@ func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) error {
 	var linear *learn.Linear
 	var path []learn.Trial
 	var err error
-	if f.cfg.Penalty == "l1" {
-		opt := learn.L1{Loss: loss, C: f.cfg.C, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter, Seed: f.cfg.Seed}
+	o := As[SVM](f.cfg.Learner) // or those of the logistic regression
+	if o.Penalty == "l1" {
+		opt := learn.L1{Loss: loss, C: o.C, Tolerance: o.Tolerance, MaxIter: o.MaxIter, Seed: f.cfg.Seed}
 		opt.Progress = func(outputs int, share float64) { f.progress("solve", sum.Rows, share) }
 		if opt.C == 0 {
 			chosen := f.choosing()
@@ -176,7 +203,7 @@ func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) error {
 		}
 		report.Path, training.Report = path, report
 	} else {
-		opt := learn.Primal{Loss: loss, C: f.cfg.C, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter}
+		opt := learn.Primal{Loss: loss, C: o.C, Tolerance: o.Tolerance, MaxIter: o.MaxIter}
 		opt.Progress = func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) }
 		if path, err = f.primalC(all, &opt); err != nil {
 			return err
@@ -217,7 +244,7 @@ func (f *fit) primalC(all *gathered, opt *learn.Primal) (path []learn.Trial, err
 // primalMemory is the number of bytes that a primal solver holds: the features, with an L1 penalty
 // also by columns, and its state for each row and output.
 func (f *fit) primalMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	if f.cfg.Penalty != "l1" {
+	if As[SVM](f.cfg.Learner).Penalty != "l1" {
 		return f.iteratedMemory(sum)
 	}
 	n, d, k := float64(sum.Rows), float64(f.learnDim()), float64(f.info.Outputs)

@@ -21,9 +21,10 @@ func TestLogisticLearnsRings(t *testing.T) {
 	x, names := rings(31, 1500, 3)
 	test, truth := rings(32, 600, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
-	for _, cfg := range []Config{{}, {Multiclass: "ovr"}, {Penalty: "l1"}, {C: 30}, {Penalty: "l1", C: 30}, {Reduce: Reduction{Components: 40}},
-		{Solver: "dual"}, {Solver: "dual", C: 30}} {
-		cfg.Learner, cfg.Map.Features = "logistic", 128
+	for _, cfg := range []Config{{}, {Learner: Named{Options: map[string]any{"multiclass": "ovr"}}}, {Learner: Named{Options: map[string]any{"penalty": "l1"}}}, {Learner: Named{Options: map[string]any{"c": 30}}}, {Learner: Named{Options: map[string]any{"penalty": "l1", "c": 30}}}, {Reduce: Reduction{Components: 40}},
+		{Learner: Named{Options: map[string]any{"solver": "dual"}}}, {Learner: Named{Options: map[string]any{"solver": "dual", "c": 30}}}} {
+		cfg.SetLearner("logistic")
+		cfg.Map.Features = 128
 		m := fitted(t, src, cfg)
 		scores := matrix.NewDense(600, 3)
 		if err := m.Scores(scores, matrix.Rows{Dense: test}); err != nil {
@@ -38,7 +39,7 @@ func TestLogisticLearnsRings(t *testing.T) {
 			if err := m.Probabilities(p, scores.Row(i)); err != nil {
 				t.Fatal(err)
 			}
-			if cfg.Multiclass != "ovr" && cfg.Penalty+cfg.Solver == "" { // softmax
+			if cfg.Get("multiclass").(string) != "ovr" && cfg.Get("penalty").(string)+cfg.Get("solver").(string) == "" { // softmax
 				a, b := math.Log(p[1]/p[0]), float64(scores.Row(i)[1]-scores.Row(i)[0])
 				if p[0] > 1e-6 && p[1] > 1e-6 && math.Abs(a-b) > 1e-4 {
 					t.Fatalf("%+v: log-odds %g of scores that differ by %g", cfg, a, b)
@@ -55,16 +56,16 @@ func TestLogisticLearnsRings(t *testing.T) {
 			t.Errorf("%+v: log-loss %g", cfg, logLoss)
 		}
 		info := m.Info().Training
-		if (model.ReportOf[*learn.L1Report](&info) != nil) != (cfg.Penalty == "l1") ||
-			(model.ReportOf[*learn.SVMReport](&info) != nil) != (cfg.Solver == "dual") ||
-			(model.ReportOf[*learn.PrimalReport](&info) != nil) != (cfg.Penalty+cfg.Solver == "") {
+		if (model.ReportOf[*learn.L1Report](&info) != nil) != (cfg.Get("penalty").(string) == "l1") ||
+			(model.ReportOf[*learn.SVMReport](&info) != nil) != (cfg.Get("solver").(string) == "dual") ||
+			(model.ReportOf[*learn.PrimalReport](&info) != nil) != (cfg.Get("penalty").(string)+cfg.Get("solver").(string) == "") {
 			t.Errorf("%+v: reports %+v, %+v", cfg, model.ReportOf[*learn.PrimalReport](&info), model.ReportOf[*learn.L1Report](&info))
 		}
 		lines := strings.Join(info.Lines(), "\n")
-		if strings.Contains(lines, "held-out rows") != (cfg.C == 0) || !strings.Contains(lines, "converged") {
+		if strings.Contains(lines, "held-out rows") != (cfg.Get("c").(float64) == 0) || !strings.Contains(lines, "converged") {
 			t.Errorf("%+v: %s", cfg, lines)
 		}
-		if cfg.Penalty == "l1" && !strings.Contains(lines, "weights are not zero") {
+		if cfg.Get("penalty").(string) == "l1" && !strings.Contains(lines, "weights are not zero") {
 			t.Errorf("%+v: %s", cfg, lines)
 		}
 	}
@@ -84,8 +85,8 @@ func TestL1PenaltyFindsTheFewColumnsThatCount(t *testing.T) {
 		}
 		names[i] = map[bool]string{false: "no", true: "yes"}[sum > 0]
 	}
-	m := fitted(t, source(t, matrix.Rows{CSR: x}, nil, 0, names), Config{Learner: "logistic", Kernel: Kernel{Name: "linear"}, Penalty: "l1",
-		Scale: "none", C: 0.5})
+	m := fitted(t, source(t, matrix.Rows{CSR: x}, nil, 0, names), Config{Learner: Logistic{Penalty: "l1", C: 0.5}, Kernel: Kernel{Name: "linear"},
+		Scale: "none"})
 	w := m.Predictor().(model.Logistic).W
 	inside, outside := 0, 0
 	for j, v := range w.Data {
@@ -105,8 +106,9 @@ func TestL1PenaltyFindsTheFewColumnsThatCount(t *testing.T) {
 
 func TestLogisticModelsDependOnDataConfigAndSeedAlone(t *testing.T) {
 	x, names := rings(34, 400, 3)
-	for _, cfg := range []Config{{}, {Penalty: "l1"}} {
-		cfg.Learner, cfg.Map.Features = "logistic", 64
+	for _, cfg := range []Config{{}, {Learner: Named{Options: map[string]any{"penalty": "l1"}}}} {
+		cfg.SetLearner("logistic")
+		cfg.Map.Features = 64
 		before := runtime.GOMAXPROCS(1)
 		var want []byte
 		for _, threads := range []int{1, 3} {
@@ -140,7 +142,7 @@ func TestClassWeightsMoveLogisticScores(t *testing.T) {
 	x, names := rings(35, 400, 2)
 	src := func() dataset.Source { return source(t, matrix.Rows{Dense: x}, nil, 0, names) }
 	second := func(weights string) int {
-		m := fitted(t, src(), Config{Learner: "logistic", Kernel: Kernel{Name: "linear"}, C: 1, ClassWeight: weights})
+		m := fitted(t, src(), Config{Learner: Logistic{C: 1}, Kernel: Kernel{Name: "linear"}, ClassWeight: weights})
 		scores := matrix.NewDense(400, 1)
 		if err := m.Scores(scores, matrix.Rows{Dense: x}); err != nil {
 			t.Fatal(err)
@@ -162,17 +164,17 @@ func TestLogisticErrors(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{Config{Learner: "logistic", Penalty: "l3"}, `the learner logistic has no penalty "l3"; it has l2, l1`},
-		{Config{Learner: "logistic", Multiclass: "ovo"}, `the learner logistic has no multiclass "ovo"; it has multinomial`},
-		{Config{Learner: "logistic", Solver: "magic"}, `the learner logistic has no solver "magic"; it has auto, primal, dual`},
-		{Config{Learner: "logistic", Penalty: "l1", Multiclass: "multinomial"},
+		{Config{Learner: Logistic{Penalty: "l3"}}, `the learner logistic has no penalty "l3"; it has l2, l1`},
+		{Config{Learner: Logistic{Multiclass: "ovo"}}, `the learner logistic has no multiclass "ovo"; it has multinomial`},
+		{Config{Learner: Logistic{Solver: "magic"}}, `the learner logistic has no solver "magic"; it has auto, primal, dual`},
+		{Config{Learner: Logistic{Penalty: "l1", Multiclass: "multinomial"}},
 			"with the penalty l1, logistic takes each class against the rest"},
-		{Config{Learner: "logistic", Solver: "dual", Multiclass: "multinomial"}, "the dual of logistic takes each class against the rest"},
-		{Config{Learner: "logistic", Solver: "dual", Penalty: "l1"}, "the penalty l1 has a solver of the primal only"},
-		{Config{Learner: "logistic", Lambda: 1}, "the learner logistic has no option lambda; it belongs to ridge"},
-		{Config{Learner: "ridge", Penalty: "l1"}, "the learner ridge has no option penalty; it belongs to"},
-		{Config{Multiclass: "multinomial"}, `the learner svm has no multiclass "multinomial"; it has ovr, crammer-singer`},
-		{Config{Learner: "logistic", Task: "regress"}, "the learner logistic cannot regress"},
+		{Config{Learner: Logistic{Solver: "dual", Multiclass: "multinomial"}}, "the dual of logistic takes each class against the rest"},
+		{Config{Learner: Logistic{Solver: "dual", Penalty: "l1"}}, "the penalty l1 has a solver of the primal only"},
+		{Config{Learner: Named{Name: "logistic", Options: map[string]any{"lambda": 1}}}, "the learner logistic has no option lambda; it belongs to ridge"},
+		{Config{Learner: Named{Name: "ridge", Options: map[string]any{"penalty": "l1"}}}, "the learner ridge has no option penalty; it belongs to"},
+		{Config{Learner: Named{Options: map[string]any{"multiclass": "multinomial"}}}, `the learner svm has no multiclass "multinomial"; it has ovr, crammer-singer`},
+		{Config{Learner: Logistic{}, Task: "regress"}, "the learner logistic cannot regress"},
 	} {
 		if err := c.cfg.Check(); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
@@ -180,13 +182,13 @@ func TestLogisticErrors(t *testing.T) {
 	}
 	x, names := rings(36, 200, 2)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
-	_, _, err := Fit(context.Background(), src, Config{Learner: "logistic", Penalty: "l1", Map: Map{Features: 1024}}, Options{Memory: 1 << 20})
+	_, _, err := Fit(context.Background(), src, Config{Learner: Logistic{Penalty: "l1"}, Map: Map{Features: 1024}}, Options{Memory: 1 << 20})
 	if err == nil || !strings.Contains(err.Error(), "8·n·D bytes") {
 		t.Errorf("too little memory: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := Fit(ctx, src, Config{Learner: "logistic"}, Options{}); err == nil {
+	if _, _, err := Fit(ctx, src, Config{Learner: Logistic{}}, Options{}); err == nil {
 		t.Error("trained though it was told to stop")
 	}
 }
@@ -197,7 +199,7 @@ func TestDualAndPrimalLogisticScoreAlike(t *testing.T) {
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
 	scores := map[string]*matrix.Dense{}
 	for _, solver := range []string{"primal", "dual"} {
-		m := fitted(t, src, Config{Learner: "logistic", Solver: solver, Multiclass: "ovr", C: 3, Map: Map{Features: 64}, Tolerance: 1e-4})
+		m := fitted(t, src, Config{Learner: Logistic{Solver: solver, Multiclass: "ovr", C: 3, Tolerance: 1e-4}, Map: Map{Features: 64}})
 		scores[solver] = matrix.NewDense(500, 3)
 		if err := m.Scores(scores[solver], matrix.Rows{Dense: x}); err != nil {
 			t.Fatal(err)

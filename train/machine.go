@@ -1,28 +1,78 @@
 package train
 
 import (
+	"fmt"
 	"math"
 
 	"mercer/exact"
+	"mercer/internal/option"
 	"mercer/model"
 )
 
 // What learners of the kernel itself share.
 
+// Prediction is how a machine of the kernel itself predicts.
+type Prediction struct {
+	// Lookup is the number of bins of the tables from which a machine of the intersection kernel
+	// predicts; 0 means exact predictions by bisection.
+	Lookup int `json:"lookup,omitempty"`
+
+	// Form is what a table holds: "linear" (or ""), the ends of a line in each cell, or "constant", the value at its middle.
+	Form string `json:"lookup_form,omitempty"`
+
+	// Subsample keeps so many terms of the expansion of a machine, drawn at random, with weights that make its scores
+	// unbiased; 0 means all.
+	Subsample int `json:"subsample,omitempty"`
+}
+
+// predictionHelp is the help of these options.
+var predictionHelp = map[string]*option.Phrase{
+	"lookup": option.Phrasef("bins of the tables that a machine of the intersection kernel predicts from (default: no tables, exact)"),
+	"lookup_form": option.Phrasef("what the tables of %s hold: linear, the ends of a line in each bin, or constant, the value at its "+
+		"middle (default linear)", option.Ref("lookup")),
+	"subsample": option.Phrasef("terms of the expansion of falkon, kernel-ridge or kernel-svm to keep, drawn at random (default: all)"),
+}
+
+// prediction is how the learner's machine is to predict.
+func (c *Config) prediction() Prediction { return As[expansion](c.Learner).Prediction }
+
+// expansion stands for the learners that have these options.
+type expansion struct{ Prediction Prediction }
+
+func (expansion) learner() string { return "" }
+
+// checkPrediction rejects options that the kernel does not have.
+func (c *Config) checkPrediction() error {
+	switch p := c.prediction(); {
+	case p.Lookup != 0 && !exact.LooksUp(c.pipeline().Kernel):
+		return fmt.Errorf("lookup is for the intersection kernel, whose machines can be looked up in tables; the kernel is %s", c.Kernel.Name)
+	case p.Lookup < 0 || p.Lookup > 1<<20:
+		return fmt.Errorf("lookup %d is not a number of bins from 1 to %d", p.Lookup, 1<<20)
+	case p.Form != "" && p.Form != "linear" && p.Form != "constant":
+		return option.Errorf("%s is not known; known are linear, constant", option.Set("lookup_form", p.Form))
+	case p.Form != "" && p.Lookup == 0:
+		return option.Errorf("%s is what tables hold, and there are none; give %s as well", option.Ref("lookup_form"), option.Ref("lookup"))
+	case p.Subsample < 0:
+		return option.Errorf("%s: give 1 or more terms to keep, or none to keep all", option.Set("subsample", fmt.Sprint(p.Subsample)))
+	}
+	return nil
+}
+
 // lookupMemory is the number of bytes of the tables that a machine predicts from.
 func (f *fit) lookupMemory() float64 {
-	return float64(exact.LookupBytes(f.learnDim(), f.info.Outputs, f.cfg.Lookup))
+	return float64(exact.LookupBytes(f.learnDim(), f.info.Outputs, f.cfg.prediction().Lookup))
 }
 
 // predictor is the predictor of a machine, of as many terms as are asked for.
 func (f *fit) predictor(m *exact.Machine) (model.Machine, error) {
-	if p := f.cfg.Subsample; p > 0 && p < m.Rows().Len() {
+	p := f.cfg.prediction()
+	if p.Subsample > 0 && p.Subsample < m.Rows().Len() {
 		var err error
-		if m, err = m.Subsample(p, f.cfg.Seed); err != nil {
+		if m, err = m.Subsample(p.Subsample, f.cfg.Seed); err != nil {
 			return model.Machine{}, err
 		}
 	}
-	return model.NewMachine(m, exact.Lookup{Bins: f.cfg.Lookup, Constant: f.cfg.LookupForm == "constant"})
+	return model.NewMachine(m, exact.Lookup{Bins: p.Lookup, Constant: p.Form == "constant"})
 }
 
 // machineMemory is the number of bytes of rows held by a learner of the kernel itself, and the number

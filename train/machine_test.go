@@ -20,13 +20,13 @@ import (
 
 // machineConfigs are the learners that take the kernel itself, in their ways.
 var machineConfigs = []Config{
-	{Learner: "kernel-ridge"},
-	{Learner: "kernel-ridge", Lambda: 0.1},
-	{Learner: "kernel-ridge", Product: "tree", Accuracy: 1e-6, Lambda: 0.1},
-	{Learner: "kernel-ridge", Product: "threshold", Lambda: 0.1},
-	{Learner: "kernel-ridge", Product: "gauss"},
-	{Learner: "falkon", Map: Map{Features: 60}},
-	{Learner: "falkon", Map: Map{Features: 60, Options: options("kmeans")}, Lambda: 0.1},
+	{Learner: KernelRidge{}},
+	{Learner: KernelRidge{Lambda: 0.1}},
+	{Learner: KernelRidge{Product: "tree", Accuracy: 1e-6, Lambda: 0.1}},
+	{Learner: KernelRidge{Product: "threshold", Lambda: 0.1}},
+	{Learner: KernelRidge{Product: "gauss"}},
+	{Learner: Falkon{}, Map: Map{Features: 60}},
+	{Learner: Falkon{Lambda: 0.1}, Map: Map{Features: 60, Options: options("kmeans")}},
 }
 
 // The rings that no linear model tells apart, and numbers that are no linear function, are learned
@@ -124,10 +124,10 @@ func TestSparseAndIntersectionMachines(t *testing.T) {
 	src := source(t, matrix.Rows{CSR: x}, nil, 0, names)
 	var exactly *matrix.Dense
 	for _, cfg := range []Config{
-		{Learner: "kernel-ridge", Kernel: Kernel{Name: "rbf"}, Lambda: 1},
-		{Learner: "kernel-ridge", Kernel: Kernel{Name: "intersection"}, Lambda: 1},
-		{Learner: "kernel-ridge", Kernel: Kernel{Name: "intersection"}, Lambda: 1, Lookup: 1000},
-		{Learner: "falkon", Kernel: Kernel{Name: "intersection"}},
+		{Learner: KernelRidge{Lambda: 1}, Kernel: Kernel{Name: "rbf"}},
+		{Learner: KernelRidge{Lambda: 1}, Kernel: Kernel{Name: "intersection"}},
+		{Learner: KernelRidge{Lambda: 1, Predict: Prediction{Lookup: 1000}}, Kernel: Kernel{Name: "intersection"}},
+		{Learner: Falkon{}, Kernel: Kernel{Name: "intersection"}},
 	} {
 		cfg.Scale = "none"
 		m := fitted(t, src, cfg)
@@ -149,9 +149,9 @@ func TestSparseAndIntersectionMachines(t *testing.T) {
 			t.Errorf("%+v: the loaded model gives other scores", cfg)
 		}
 		switch {
-		case cfg.Kernel.Name == "intersection" && cfg.Lookup == 0 && exactly == nil:
+		case cfg.Kernel.Name == "intersection" && cfg.Get("lookup").(int) == 0 && exactly == nil:
 			exactly = a
-		case cfg.Lookup > 0:
+		case cfg.Get("lookup").(int) > 0:
 			for i, v := range a.Data {
 				if math.Abs(float64(v-exactly.Data[i])) > 5e-3 {
 					t.Fatalf("score %d: %g from tables, %g exactly", i, v, exactly.Data[i])
@@ -159,7 +159,7 @@ func TestSparseAndIntersectionMachines(t *testing.T) {
 			}
 		}
 		rows := m.Predictor().(model.Machine).Rows()
-		if (rows.CSR != nil) != (cfg.Learner == "kernel-ridge") {
+		if (rows.CSR != nil) != (cfg.LearnerName() == "kernel-ridge") {
 			t.Errorf("%+v: the machine's rows are sparse: %v", cfg, rows.CSR != nil)
 		}
 	}
@@ -181,7 +181,7 @@ func TestMachinesOfFewTermsAndTables(t *testing.T) {
 	}
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
 	for _, cfg := range []Config{
-		{Learner: "kernel-ridge", Lambda: 0.1}, {Learner: "falkon", Map: Map{Features: 120}, Lambda: 0.1}, {Learner: "kernel-svm", Multiclass: "ovr"}, {Learner: "kernel-svm"},
+		{Learner: KernelRidge{Lambda: 0.1}}, {Learner: Falkon{Lambda: 0.1}, Map: Map{Features: 120}}, {Learner: KernelSVM{Multiclass: "ovr"}}, {Learner: KernelSVM{}},
 	} {
 		cfg.Kernel.Name = "intersection"
 		scored := func(cfg Config) (*model.Model, *matrix.Dense) {
@@ -211,10 +211,12 @@ func TestMachinesOfFewTermsAndTables(t *testing.T) {
 		}
 		m, all := scored(cfg)
 		lines, middles := cfg, cfg
-		lines.Lookup, middles.Lookup, middles.LookupForm = 50, 50, "constant"
+		lines.Set("lookup", 50)
+		middles.Set("lookup", 50)
+		middles.Set("lookup_form", "constant")
 		_, byLines := scored(lines)
 		_, byMiddles := scored(middles)
-		if votes := cfg.Learner == "kernel-svm" && cfg.Multiclass == ""; !votes { // whose scores count
+		if votes := cfg.LearnerName() == "kernel-svm" && cfg.Get("multiclass").(string) == ""; !votes { // whose scores count
 			if a, b := distance(all, byLines), distance(all, byMiddles); !(a > 0 && a < b && b < 0.5) {
 				t.Errorf("%+v: tables of lines err by %g, of middle values by %g", cfg, a, b)
 			}
@@ -229,12 +231,12 @@ func TestMachinesOfFewTermsAndTables(t *testing.T) {
 			return -1
 		}
 		few := cfg
-		few.Subsample = 30
+		few.Set("subsample", 30)
 		m30, fewer := scored(few)
 		if n := rows(m30); n != 30 && n != -1 || distance(all, fewer) == 0 {
 			t.Errorf("%+v: %d terms, of %d", few, n, rows(m))
 		}
-		few.Subsample = 10_000
+		few.Set("subsample", 10_000)
 		if _, same := scored(few); distance(all, same) != 0 {
 			t.Errorf("%+v: more terms than there are change scores", few)
 		}
@@ -249,27 +251,27 @@ func TestMachineErrors(t *testing.T) {
 		memory int64
 		want   string
 	}{
-		{Config{Learner: "kernel-ridge"}, 10 << 20, "learner=falkon"},
-		{Config{Learner: "kernel-ridge", Lambda: 1}, 1 << 20, "8·n²"},
-		{Config{Learner: "falkon", Map: Map{Features: 900}}, 1 << 20, "16·m²"},
-		{Config{Learner: "kernel-ridge", Product: "threshold", Lambda: 1}, 200 << 10, "a higher threshold"},
-		{Config{Learner: "kernel-ridge", Map: Map{Features: 5}}, 0, "leave out features"},
-		{Config{Learner: "kernel-ridge", Kernel: Kernel{Name: "intersection"}, Lookup: 8, LookupForm: "cubic"}, 0, "known are linear, constant"},
-		{Config{Learner: "kernel-ridge", Kernel: Kernel{Name: "intersection"}, LookupForm: "constant"}, 0, "there are none; give"},
-		{Config{Learner: "kernel-svm", Subsample: -1}, 0, "give 1 or more terms to keep"},
-		{Config{Learner: "ridge", Subsample: 5}, 0, "no option subsample"},
-		{Config{Learner: "kernel-ridge", Map: Map{Name: "rff"}}, 0, "leave out the map"},
-		{Config{Learner: "kernel-ridge", Map: Map{Options: options("kmeans")}}, 0, "has no landmarks"},
-		{Config{Learner: "falkon", Map: Map{Options: options("magic")}}, 0, "not known"},
-		{Config{Learner: "falkon", Map: Map{Options: options("given")}}, 0, "there are none"},
-		{Config{Learner: "falkon", Product: "tree"}, 0, "no option product"},
-		{Config{Learner: "ridge", Lookup: 5}, 0, "no option lookup"},
-		{Config{Learner: "falkon", Lookup: 5}, 0, "lookup is for the intersection kernel"},
-		{Config{Learner: "kernel-ridge", Product: "magic"}, 0, `product "magic" is not known`},
-		{Config{Learner: "kernel-ridge", Accuracy: 0.1}, 0, "accuracy belongs to"},
-		{Config{Learner: "kernel-ridge", Product: "gauss", Kernel: Kernel{Name: "laplacian"}}, 0, "takes the rbf kernel"},
-		{Config{Learner: "kernel-ridge", Product: "tree", Accuracy: 2}, 0, "accuracy 2"},
-		{Config{Learner: "kernel-ridge", C: 1}, 0, "no option c"},
+		{Config{Learner: KernelRidge{}}, 10 << 20, "learner=falkon"},
+		{Config{Learner: KernelRidge{Lambda: 1}}, 1 << 20, "8·n²"},
+		{Config{Learner: Falkon{}, Map: Map{Features: 900}}, 1 << 20, "16·m²"},
+		{Config{Learner: KernelRidge{Product: "threshold", Lambda: 1}}, 200 << 10, "a higher threshold"},
+		{Config{Learner: KernelRidge{}, Map: Map{Features: 5}}, 0, "leave out features"},
+		{Config{Learner: KernelRidge{Predict: Prediction{Lookup: 8, Form: "cubic"}}, Kernel: Kernel{Name: "intersection"}}, 0, "known are linear, constant"},
+		{Config{Learner: KernelRidge{Predict: Prediction{Form: "constant"}}, Kernel: Kernel{Name: "intersection"}}, 0, "there are none; give"},
+		{Config{Learner: KernelSVM{Predict: Prediction{Subsample: -1}}}, 0, "give 1 or more terms to keep"},
+		{Config{Learner: Named{Name: "ridge", Options: map[string]any{"subsample": 5}}}, 0, "no option subsample"},
+		{Config{Learner: KernelRidge{}, Map: Map{Name: "rff"}}, 0, "leave out the map"},
+		{Config{Learner: KernelRidge{}, Map: Map{Options: options("kmeans")}}, 0, "has no landmarks"},
+		{Config{Learner: Falkon{}, Map: Map{Options: options("magic")}}, 0, "not known"},
+		{Config{Learner: Falkon{}, Map: Map{Options: options("given")}}, 0, "there are none"},
+		{Config{Learner: Named{Name: "falkon", Options: map[string]any{"product": "tree"}}}, 0, "no option product"},
+		{Config{Learner: Named{Name: "ridge", Options: map[string]any{"lookup": 5}}}, 0, "no option lookup"},
+		{Config{Learner: Falkon{Predict: Prediction{Lookup: 5}}}, 0, "lookup is for the intersection kernel"},
+		{Config{Learner: KernelRidge{Product: "magic"}}, 0, `product "magic" is not known`},
+		{Config{Learner: KernelRidge{Accuracy: 0.1}}, 0, "accuracy belongs to"},
+		{Config{Learner: KernelRidge{Product: "gauss"}, Kernel: Kernel{Name: "laplacian"}}, 0, "takes the rbf kernel"},
+		{Config{Learner: KernelRidge{Product: "tree", Accuracy: 2}}, 0, "accuracy 2"},
+		{Config{Learner: Named{Name: "kernel-ridge", Options: map[string]any{"c": 1}}}, 0, "no option c"},
 	} {
 		if _, _, err := Fit(context.Background(), src, c.cfg, Options{Memory: c.memory}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
@@ -280,7 +282,7 @@ func TestMachineErrors(t *testing.T) {
 // A file whose numbers do not fit each other is refused.
 func TestAlteredMachinesAreRefused(t *testing.T) {
 	x, names := counts(2, 60)
-	data := fileOf(t, fitted(t, source(t, matrix.Rows{CSR: x}, nil, 0, names), Config{Learner: "kernel-ridge", Lambda: 1, Scale: "none"}))
+	data := fileOf(t, fitted(t, source(t, matrix.Rows{CSR: x}, nil, 0, names), Config{Learner: KernelRidge{Lambda: 1}, Scale: "none"}))
 	for _, c := range []struct {
 		name string
 		at   int

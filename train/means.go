@@ -40,7 +40,7 @@ func (f *fit) meanSums(schema *dataset.Schema) *dataset.MeanSums {
 // learnMeans puts the mean targets of their values in place of categories, and of whole numbers that are names, where that
 // helps on held-out rows: of none, of the categories, or of the numbers as well.
 func (f *fit) learnMeans() error {
-	asked := f.cfg.TargetMeans
+	asked := f.cfg.targetMeans()
 	if !f.cfg.own() || asked == "none" || f.info.Outputs > mostMeanOutputs {
 		return nil
 	}

@@ -77,7 +77,7 @@ func squared(t *testing.T, src dataset.Source, test func(dataset.Options) datase
 func TestMeansOfNumbersThatAreNames(t *testing.T) {
 	need.Long(t, "numbers that are names are coded by target means, which lower the error of new rows")
 	src, test := shops(t, 2000, 2, 1, false)(dataset.Options{}), shops(t, 2000, 2, 2, false)
-	without, _ := squared(t, src, test, Config{TargetMeans: "none"})
+	without, _ := squared(t, src, test, Config{Learner: Named{Options: map[string]any{"target_means": "none"}}})
 	with, means := squared(t, src, test, Config{})
 	if !strings.HasPrefix(means, "shop (") {
 		t.Errorf("means of %q", means)
@@ -97,7 +97,7 @@ func TestMeansOfNoise(t *testing.T) {
 	if means != "" {
 		t.Errorf("means of %q", means)
 	}
-	with, means := squared(t, src, test, Config{TargetMeans: "categories"})
+	with, means := squared(t, src, test, Config{Learner: Named{Options: map[string]any{"target_means": "categories"}}})
 	if means != "shop (as asked)" {
 		t.Errorf("means of %q", means)
 	}
@@ -113,7 +113,7 @@ func TestMeansAreSettled(t *testing.T) {
 	var files [2]bytes.Buffer
 	for i, batch := range []int{64, 1000} {
 		threads := runtime.GOMAXPROCS(i + 1)
-		m, _, err := Fit(context.Background(), shops(t, 1500, 1, 1, true)(dataset.Options{BatchRows: batch}), Config{TargetMeans: "all", Leaf: 500}, Options{})
+		m, _, err := Fit(context.Background(), shops(t, 1500, 1, 1, true)(dataset.Options{BatchRows: batch}), Config{Learner: Named{Options: map[string]any{"target_means": "all", "leaf": 500}}}, Options{})
 		runtime.GOMAXPROCS(threads)
 		if err != nil {
 			t.Fatal(err)
@@ -132,8 +132,8 @@ func TestMeansAreSettled(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{Config{TargetMeans: "towns"}, "target_means"},
-		{Config{TargetMeans: "all", Learner: "ridge"}, "target-means"},
+		{Config{Learner: Named{Options: map[string]any{"target_means": "towns"}}}, "target_means"},
+		{Config{Learner: Named{Name: "ridge", Options: map[string]any{"target_means": "all"}}}, "target-means"},
 	} {
 		if _, _, err := Fit(context.Background(), shops(t, 1500, 1, 1, true)(dataset.Options{}), c.cfg, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, which does not name %s", c.cfg, err, c.want)

@@ -22,7 +22,7 @@ func (f *fit) affordable() error {
 	}
 	needed, allowed := units.BytesApart(need, float64(f.opt.Memory))
 	return option.Errorf("%s: %s with n = %d rows and D = %d features needs %s (%s), but %s allows %s; use %s or more memory",
-		f.src.Name(), f.cfg.Learner, sum.Rows, f.learnDim(), needed, formula, option.Ref("memory"), allowed, f.less())
+		f.src.Name(), f.learner.name, sum.Rows, f.learnDim(), needed, formula, option.Ref("memory"), allowed, f.less())
 }
 
 // less says how to make a training use less memory.
@@ -39,7 +39,7 @@ func (f *fit) less() *option.Phrase {
 		return option.Phrasef("%s, or a map to fewer dimensions (%s),", option.Set("learner", svmLearner.name), rbf)
 	case f.info.Feature == nil:
 		return option.Phrasef("a map to fewer dimensions (%s)", rbf)
-	case f.learner.parts == nil && f.cfg.Learner != onlineLearner.name && f.info.Task != "outliers":
+	case f.learner.parts == nil && f.learner.name != onlineLearner.name && f.info.Task != "outliers":
 		return option.Phrasef("%s, or %s, whose memory does not grow with the rows,", f.fewerFeatures(), ridge)
 	}
 	return f.fewerFeatures()

@@ -32,13 +32,13 @@ func hidden(seed uint64, n, d int) (*matrix.Dense, []float64) {
 func TestDiagonalMetricIsScaledColumns(t *testing.T) {
 	x, y := hidden(1, 600, 6)
 	for _, cfg := range []Config{
-		{Kernel: Kernel{Name: "rbf"}, Map: Map{Name: "rff"}, Learner: "ridge", Lambda: 1},
-		{Kernel: Kernel{Name: "laplacian"}, Map: Map{Name: "nystrom"}, Learner: "ridge", Lambda: 1},
-		{Kernel: Kernel{Name: "matern"}, Learner: "falkon", Lambda: 0.1},
-		{Kernel: Kernel{Name: "matern"}, Learner: "kernel-ridge", Lambda: 0.1},
+		{Kernel: Kernel{Name: "rbf"}, Map: Map{Name: "rff"}, Learner: Ridge{Lambda: 1}},
+		{Kernel: Kernel{Name: "laplacian"}, Map: Map{Name: "nystrom"}, Learner: Ridge{Lambda: 1}},
+		{Kernel: Kernel{Name: "matern"}, Learner: Falkon{Lambda: 0.1}},
+		{Kernel: Kernel{Name: "matern"}, Learner: KernelRidge{Lambda: 0.1}},
 	} {
 		cfg.Scale, cfg.Metric.Form, cfg.Metric.Landmarks = "none", "diagonal", 100
-		if cfg.Learner != "kernel-ridge" {
+		if cfg.LearnerName() != "kernel-ridge" {
 			cfg.Map.Features = 64
 		}
 		m := fitted(t, source(t, matrix.Rows{Dense: x}, y, 1, nil), cfg)
@@ -65,7 +65,7 @@ func TestDiagonalMetricIsScaledColumns(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(p.Data, q.Data) {
-			t.Errorf("%s of %s: other scores with columns that are multiplied", cfg.Learner, cfg.Kernel.Name)
+			t.Errorf("%s of %s: other scores with columns that are multiplied", cfg.LearnerName(), cfg.Kernel.Name)
 		}
 	}
 }
@@ -79,19 +79,19 @@ func TestModelsWithMetric(t *testing.T) {
 	x, y := hidden(2, 1200, 12)
 	tx, ty := hidden(3, 1000, 12)
 	for _, cfg := range []Config{
-		{Metric: Metric{Form: "diagonal"}, Map: Map{Name: "rff"}, Learner: "ridge"},
-		{Metric: Metric{Form: "full"}, Map: Map{Name: "nystrom"}, Kernel: Kernel{Name: "matern"}, Learner: "ridge"},
-		{Metric: Metric{Form: "low-rank", Rank: 4}, Map: Map{Name: "sorf"}, Learner: "svr", C: 10},
-		{Metric: Metric{Form: "diagonal"}, Kernel: Kernel{Name: "laplacian"}, Learner: "falkon"},
-		{Metric: Metric{Form: "low-rank"}, Kernel: Kernel{Name: "matern", Nu: 2.5}, Learner: "kernel-ridge"},
+		{Metric: Metric{Form: "diagonal"}, Map: Map{Name: "rff"}, Learner: Ridge{}},
+		{Metric: Metric{Form: "full"}, Map: Map{Name: "nystrom"}, Kernel: Kernel{Name: "matern"}, Learner: Ridge{}},
+		{Metric: Metric{Form: "low-rank", Rank: 4}, Map: Map{Name: "sorf"}, Learner: SVR{C: 10}},
+		{Metric: Metric{Form: "diagonal"}, Kernel: Kernel{Name: "laplacian"}, Learner: Falkon{}},
+		{Metric: Metric{Form: "low-rank"}, Kernel: Kernel{Name: "matern", Nu: 2.5}, Learner: KernelRidge{}},
 	} {
 		cfg.Scale, cfg.Metric.Landmarks = "quantile", 300
-		if cfg.Learner != "kernel-ridge" {
+		if cfg.LearnerName() != "kernel-ridge" {
 			cfg.Map.Features = 256
 		}
 		plain := cfg
 		plain.Metric.Form, plain.Metric.Rank, plain.Metric.Landmarks = "", 0, 0
-		name := fmt.Sprintf("%s %s %s", cfg.Metric.Form, cfg.Kernel.Name, cfg.Learner)
+		name := fmt.Sprintf("%s %s %s", cfg.Metric.Form, cfg.Kernel.Name, cfg.LearnerName())
 		for _, thin := range []bool{false, true} {
 			rows := func(x *matrix.Dense) matrix.Rows {
 				if thin {
@@ -139,7 +139,7 @@ func TestMapsAreUnbiasedUnderAMetric(t *testing.T) {
 			// The metric is that of the first model for all.
 			if m == nil {
 				m = fitted(t, source(t, matrix.Rows{Dense: x}, y, 1, nil),
-					Config{Scale: "none", Kernel: Kernel{Name: "matern"}, Metric: Metric{Form: "full", Landmarks: 100}, Map: Map{Name: name, Features: 32}, Learner: "ridge", Lambda: 1})
+					Config{Scale: "none", Kernel: Kernel{Name: "matern"}, Metric: Metric{Form: "full", Landmarks: 100}, Map: Map{Name: name, Features: 32}, Learner: Ridge{Lambda: 1}})
 			}
 			f := *m.Pipeline().Feature()
 			f.Seed = uint64(seed + 1)
@@ -205,7 +205,7 @@ func TestPlanWithMetric(t *testing.T) {
 	x, y := hidden(6, 300, 40)
 	src := source(t, matrix.Rows{Dense: x}, y, 1, nil)
 	for form, dim := range map[string]int{"diagonal": 40, "full": 40, "low-rank": 10} {
-		p, err := NewPlan(context.Background(), src, 100_000, Config{Metric: Metric{Form: form}, Learner: "falkon"}, Options{})
+		p, err := NewPlan(context.Background(), src, 100_000, Config{Metric: Metric{Form: form}, Learner: Falkon{}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

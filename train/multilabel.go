@@ -49,7 +49,7 @@ func (f *fit) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVM
 	if opt.Loss == "logistic" {
 		unanimous = learn.UnanimousScore(all.weight())
 	}
-	report.C, report.Usual = opt.C, f.cfg.C == 0 && report.Path == nil
+	report.C, report.Usual = opt.C, As[SVM](f.cfg.Learner).C == 0 && report.Path == nil
 	linear := &learn.Linear{W: matrix.NewDense(all.z.Dim(), k), B: make([]float64, k)}
 	reports, errs := make([]*learn.SVMReport, k), make([]error, k)
 	// Only one label at a time can use features that are not in memory.

@@ -30,9 +30,9 @@ func TestLabelsAreIndependentBinaryModels(t *testing.T) {
 			rows.Dense, rows.CSR = nil, sparse(x)
 		}
 		for _, cfg := range []Config{
-			{Learner: "ridge", Lambda: 2}, {Learner: "svm", C: 0.7}, {Learner: "svm", C: 0.1, Loss: "hinge"},
-			{Learner: "logistic", C: 0.7, Tolerance: 1e-5}, {Learner: "logistic", C: 2, Solver: "dual", Tolerance: 1e-4},
-			{Learner: "online", Rate: 0.3}, {Learner: "online", Rate: 0.3, Optimizer: "adagrad"},
+			{Learner: Ridge{Lambda: 2}}, {Learner: SVM{C: 0.7}}, {Learner: SVM{C: 0.1, Loss: "hinge"}},
+			{Learner: Logistic{C: 0.7, Tolerance: 1e-5}}, {Learner: Logistic{C: 2, Solver: "dual", Tolerance: 1e-4}},
+			{Learner: SGD{Rate: 0.3}}, {Learner: SGD{Rate: 0.3, Optimizer: "adagrad"}},
 		} {
 			cfg.Kernel.Name, cfg.Scale, cfg.Task = "linear", "none", "multilabel"
 			m, _, err := Fit(ctx, source(t, rows, sets, 3, nil), cfg, Options{})
@@ -85,7 +85,7 @@ func TestLabelsInListsArePredicted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, learner := range []string{"auto", "ridge", "svm", "logistic", "online"} {
-		m, _, err := Fit(ctx, src, Config{Learner: learner, Kernel: Kernel{Name: "linear"}}, Options{})
+		m, _, err := Fit(ctx, src, Config{Learner: Named{Name: learner}, Kernel: Kernel{Name: "linear"}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,9 +108,9 @@ func TestLabelsThatAllOrNoRowsHave(t *testing.T) {
 	for i := range 200 {
 		sets[3*i], sets[3*i+2] = 1, 0
 	}
-	for _, cfg := range []Config{{Learner: "ridge"}, {Learner: "svm"}, {Learner: "logistic"},
-		{Learner: "logistic", Solver: "dual"}, {Learner: "online"}, {Learner: "svm", Calibrate: Calibration{Method: "isotonic"}},
-		{Learner: "svm", Calibrate: Calibration{Method: "platt"}}} {
+	for _, cfg := range []Config{{Learner: Ridge{}}, {Learner: SVM{}}, {Learner: Logistic{}},
+		{Learner: Logistic{Solver: "dual"}}, {Learner: SGD{}}, {Learner: SVM{}, Calibrate: Calibration{Method: "isotonic"}},
+		{Learner: SVM{}, Calibrate: Calibration{Method: "platt"}}} {
 		cfg.Task, cfg.Map.Features = "multilabel", 32
 		m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, sets, 3, nil), cfg, Options{})
 		if err != nil {
@@ -149,7 +149,7 @@ func TestBagsHaveLabelsOfAnyNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	m, _, err := FitBags(ctx, src, Config{Learner: "ridge"}, Options{})
+	m, _, err := FitBags(ctx, src, Config{Learner: Ridge{}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,13 +169,13 @@ func TestBagsHaveLabelsOfAnyNumber(t *testing.T) {
 func TestStatisticsOfLabelsTakeMoreRows(t *testing.T) {
 	ctx := context.Background()
 	part := streams(t, 23, 500)["multilabel"]
-	cfg := Config{Task: "multilabel", Learner: "ridge", Kernel: Kernel{Name: "linear"}, Scale: "none", Lambda: 3}
+	cfg := Config{Task: "multilabel", Learner: Ridge{Lambda: 3}, Kernel: Kernel{Name: "linear"}, Scale: "none"}
 	whole, _, err := Fit(ctx, part(0, 500, false), cfg, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, file := keeping(t, part(0, 200, false), cfg)
-	m := continued(t, part(200, 500, false), statisticsOf(t, file), Config{Lambda: 3})
+	m := continued(t, part(200, 500, false), statisticsOf(t, file), Config{Learner: Named{Options: map[string]any{"lambda": 3}}})
 	x, _, _, _ := drawn(24, 50, 6, 3)
 	sameScores(t, "labels", whole, m, matrix.Rows{Dense: x}, 1e-5)
 	if !slices.Equal(m.Labels(), whole.Labels()) {
@@ -183,11 +183,11 @@ func TestStatisticsOfLabelsTakeMoreRows(t *testing.T) {
 	}
 	_, _, numbers, _ := drawn(25, 500, 6, 3)
 	bad := source(t, matrix.Rows{Dense: x}, numbers[:150], 3, nil)
-	if _, _, err := FitStatistics(ctx, bad, statisticsOf(t, file), Config{Lambda: 3}, Options{}); err == nil ||
+	if _, _, err := FitStatistics(ctx, bad, statisticsOf(t, file), Config{Learner: Named{Options: map[string]any{"lambda": 3}}}, Options{}); err == nil ||
 		!strings.Contains(err.Error(), "it has to be 0 or 1") {
 		t.Errorf("numbers as labels: %v", err)
 	}
-	if _, _, err := FitStatistics(ctx, part(200, 500, false), statisticsOf(t, file), Config{Lambda: 3, Calibrate: Calibration{Method: "platt"}},
+	if _, _, err := FitStatistics(ctx, part(200, 500, false), statisticsOf(t, file), Config{Learner: Named{Options: map[string]any{"lambda": 3}}, Calibrate: Calibration{Method: "platt"}},
 		Options{}); err == nil || !strings.Contains(err.Error(), "probabilities") {
 		t.Errorf("calibration of statistics: %v", err)
 	}
@@ -202,8 +202,10 @@ func TestLabelProbabilitiesAddUpToTheRowsOfTheLabel(t *testing.T) {
 		sets[3*i+2] = 1 // all rows have it: (n+1)/(n+2) each
 	}
 	rows := matrix.Rows{Dense: x}
-	for _, cfg := range []Config{{C: 2, Tolerance: 1e-5}, {C: 2, Reduce: Reduction{Components: 12}, Tolerance: 1e-5}, {C: 2, Solver: "dual", Tolerance: 1e-4}} {
-		cfg.Learner, cfg.Task, cfg.Map.Features = "logistic", "multilabel", 64
+	for _, cfg := range []Config{{Learner: Named{Options: map[string]any{"c": 2, "tolerance": 1e-5}}}, {Learner: Named{Options: map[string]any{"c": 2, "tolerance": 1e-5}}, Reduce: Reduction{Components: 12}}, {Learner: Named{Options: map[string]any{"c": 2, "solver": "dual", "tolerance": 1e-4}}}} {
+		cfg.SetLearner("logistic")
+		cfg.Task = "multilabel"
+		cfg.Map.Features = 64
 		m, err := read(fileOf(t, fitted(t, source(t, rows, sets, 3, nil), cfg)))
 		if err != nil {
 			t.Fatal(err)
@@ -244,11 +246,12 @@ func TestLogisticOfLabelsErrors(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{Config{Multiclass: "multinomial"}, "takes one class a row"},
-		{Config{Penalty: "l1"}, "the penalty l1 is for one class a row"},
+		{Config{Learner: Named{Options: map[string]any{"multiclass": "multinomial"}}}, "takes one class a row"},
+		{Config{Learner: Named{Options: map[string]any{"penalty": "l1"}}}, "the penalty l1 is for one class a row"},
 		{Config{ClassWeight: "balanced"}, "class weights are for classes"},
 	} {
-		c.cfg.Learner, c.cfg.Task = "logistic", "multilabel"
+		c.cfg.SetLearner("logistic")
+		c.cfg.Task = "multilabel"
 		if _, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, sets, 3, nil), c.cfg, Options{}); err == nil ||
 			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)

@@ -61,14 +61,14 @@ func predictedValues(t *testing.T, cfg Config, n int, scale, offset float64) []f
 // For every learner of regressions, y + c predicts f(x) + c, and s·y predicts s·f(x).
 func TestOffsetAndScaleOfTargets(t *testing.T) {
 	for _, name := range Learners() {
-		cfg := Config{Task: "regress", Learner: name, Seed: 1}
+		cfg := Config{Task: "regress", Learner: Named{Name: name}, Seed: 1}
 		n := 300
 		switch name {
 		case "svm", "logistic", "lda", "one-class":
 			continue
 		case "rfm":
 			n = 1200 // the default
-			cfg.Learner = ""
+			cfg.SetLearner("")
 		case "kernel-ridge", "kernel-svm", "falkon":
 		case "group-lasso":
 			cfg.Kernel.Name = "linear"

@@ -17,13 +17,13 @@ func TestModelThatPredictsOneClassSaysSo(t *testing.T) {
 		cfg  Config
 		says bool
 	}{
-		{"noise, rfm", 0, Config{Learner: "rfm", Leaf: 600, Map: Map{Features: 60}, Kernel: Kernel{Name: "rbf"}, Metric: Metric{Form: "diagonal"}, Scale: "standard"}, true},
-		{"apart, rfm", 6, Config{Learner: "rfm", Leaf: 600, Map: Map{Features: 60}, Kernel: Kernel{Name: "rbf"}, Metric: Metric{Form: "diagonal"}, Scale: "standard"}, false},
-		{"noise, svm", 0, Config{Learner: "svm", Kernel: Kernel{Name: "linear"}}, true},
-		{"noise, svm of the primal", 0, Config{Learner: "svm", Kernel: Kernel{Name: "linear"}, Solver: "primal"}, true},
-		{"noise, logistic", 0, Config{Learner: "logistic", Kernel: Kernel{Name: "linear"}}, true},
-		{"apart, svm", 6, Config{Learner: "svm", Kernel: Kernel{Name: "linear"}}, false},
-		{"noise, a threshold", 0, Config{Learner: "svm", Kernel: Kernel{Name: "linear"}, Threshold: "max-f1"}, false},
+		{"noise, rfm", 0, Config{Learner: RFM{Leaf: 600}, Map: Map{Features: 60}, Kernel: Kernel{Name: "rbf"}, Metric: Metric{Form: "diagonal"}, Scale: "standard"}, true},
+		{"apart, rfm", 6, Config{Learner: RFM{Leaf: 600}, Map: Map{Features: 60}, Kernel: Kernel{Name: "rbf"}, Metric: Metric{Form: "diagonal"}, Scale: "standard"}, false},
+		{"noise, svm", 0, Config{Learner: SVM{}, Kernel: Kernel{Name: "linear"}}, true},
+		{"noise, svm of the primal", 0, Config{Learner: SVM{Solver: "primal"}, Kernel: Kernel{Name: "linear"}}, true},
+		{"noise, logistic", 0, Config{Learner: Logistic{}, Kernel: Kernel{Name: "linear"}}, true},
+		{"apart, svm", 6, Config{Learner: SVM{}, Kernel: Kernel{Name: "linear"}}, false},
+		{"noise, a threshold", 0, Config{Learner: SVM{}, Kernel: Kernel{Name: "linear"}, Threshold: "max-f1"}, false},
 	} {
 		draw := random.New(1, "one class")
 		x, names := matrix.NewDense(600, 2), make([]string, 600)

@@ -5,19 +5,36 @@ import (
 	"time"
 
 	"mercer/dataset"
+	"mercer/internal/option"
 	"mercer/learn"
 	"mercer/model"
 )
 
+// OneClass are the options of the one-class machine of features.
+type OneClass struct {
+	// Outliers is ν, the largest share of rows that it may leave outside; 0 means 0.1.
+	Outliers float64 `json:"outliers,omitempty"`
+
+	// Tolerance and MaxIter are those of SVM.
+	Tolerance float64 `json:"tolerance,omitempty" range:"positive"`
+	MaxIter   int     `json:"max_iter,omitempty" range:"positive"`
+}
+
+func (OneClass) learner() string { return "one-class" }
+
 // oneClassLearner finds the half-space that contains most rows, to detect outliers.
-var oneClassLearner = Learner{
+var oneClassLearner = Traits{
 	name:    "one-class",
 	tasks:   []string{"outliers"},
-	options: []string{"outliers", "tolerance", "max-iter"},
-	check:   (*Config).checkOneClass,
-	memory:  (*fit).iteratedMemory,
-	newton:  func(*Config) bool { return true },
-	train:   (*fit).oneClass,
+	options: OneClass{},
+	help: map[string]*option.Phrase{
+		"outliers": option.Phrasef("ν of one-class and of kernel-svm for outliers, the share of the rows that may lie outside " +
+			"(default 0.1)"),
+	},
+	check:  checked((*OneClass).check),
+	memory: (*fit).iteratedMemory,
+	newton: func(*Config) bool { return true },
+	train:  (*fit).oneClass,
 }
 
 // oneClass maps all rows and trains on them.
@@ -30,8 +47,9 @@ func (f *fit) oneClass(sum *dataset.Summary) error {
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
 	maxIter, told := f.passes(sum)
+	o := f.cfg.Learner.(OneClass)
 	linear, report, err := learn.FitOneClass(f.ctx, all.z, all.weights, learn.OneClass{
-		Outliers: f.cfg.Outliers, Tolerance: f.cfg.Tolerance, MaxIter: maxIter, Seed: f.cfg.Seed,
+		Outliers: o.Outliers, Tolerance: o.Tolerance, MaxIter: maxIter, Seed: f.cfg.Seed,
 		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
 	})
 	if err != nil {
@@ -42,11 +60,13 @@ func (f *fit) oneClass(sum *dataset.Summary) error {
 	return nil
 }
 
-// checkOneClass checks the options of one-class.
-func (c *Config) checkOneClass() error {
+func (o *OneClass) check(c *Config) error { return c.checkOutliers(o.Outliers) }
+
+// checkOutliers checks the share of rows that may lie outside.
+func (c *Config) checkOutliers(share float64) error {
 	switch {
-	case !(c.Outliers >= 0 && c.Outliers <= 1):
-		return fmt.Errorf("outliers %g is not a share of the rows, above 0 and up to 1", c.Outliers)
+	case !(share >= 0 && share <= 1):
+		return fmt.Errorf("outliers %g is not a share of the rows, above 0 and up to 1", share)
 	case c.calibrates():
 		return fmt.Errorf("outliers have no probabilities; leave out calibrate")
 	}

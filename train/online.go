@@ -7,27 +7,77 @@ import (
 	"time"
 
 	"mercer/dataset"
+	"mercer/internal/option"
 	"mercer/learn"
 	"mercer/matrix"
 	"mercer/model"
 )
 
+// SGD are the options of the learner online.
+type SGD struct {
+	// Lambda is the λ of learn.Online; 0 means 10⁻⁵. C gives λ = 1/(C·n) in its place, with the n rows of the survey.
+	Lambda float64 `json:"lambda,omitempty" range:"positive"`
+	C      float64 `json:"c,omitempty" range:"positive"`
+
+	// Loss is one of learn.OnlineLosses; "" means the first for the task. Quantile in (0, 1), Epsilon, half the width of a tube, and
+	// Huber are the parameters of the losses of these names; 0 means learn.Online's.
+	Loss         string  `json:"loss,omitempty"`
+	Quantile     float64 `json:"quantile,omitempty"`
+	Epsilon      float64 `json:"epsilon,omitempty"`
+	EpsilonGiven bool    `json:"epsilon_given,omitempty"`
+	Huber        float64 `json:"huber,omitempty"`
+
+	// Optimizer is "sgd" (or "") or "adagrad". Rate is its η₀; 0 means that the
+	// first thousand rows choose it. Epochs is the number of passes over the rows; 0
+	// means one.
+	Optimizer string  `json:"optimizer,omitempty"`
+	Rate      float64 `json:"rate,omitempty"`
+	Epochs    int     `json:"epochs,omitempty" range:"positive"`
+
+	// AverageFrom is the row from which weights are averaged, all steps
+	// equally; 0 means averages that forget, a negative number none.
+	AverageFrom int `json:"average_from,omitempty"`
+
+	// SurveyRows is the number of rows that are surveyed before it begins, to choose
+	// the task, the classes, the scaling and the map; 0 means all.
+	SurveyRows int `json:"survey_rows,omitempty" range:"positive"`
+}
+
+func (SGD) learner() string { return "online" }
+
+// surveyRows is the number of rows that are surveyed, 0 if all are.
+func (c *Config) surveyRows() int { return As[SGD](c.Learner).SurveyRows }
+
+// onlineLosses are its losses.
+var onlineLosses = []string{"logistic", "hinge", "squared_hinge", "squared", "epsilon", "quantile", "huber"}
+
 // onlineLearner is averaged gradient descent or AdaGrad, one row at a time, on endless streams if need be;
 // it can be continued.
-var onlineLearner = Learner{
+var onlineLearner = Traits{
 	name:    "online",
 	tasks:   []string{"classify", "regress", "multilabel"},
-	options: []string{"lambda", "c", "loss", "optimizer", "rate", "epochs", "average-from", "quantile", "epsilon", "huber", "survey-rows"},
-	losses:  []string{"logistic", "hinge", "squared_hinge", "squared", "epsilon", "quantile", "huber"},
-	byTask:  true,
+	options: SGD{},
+	help: map[string]*option.Phrase{
+		"optimizer": option.Phrasef("steps of online: sgd, with averaged weights, or adagrad (default sgd)"),
+		"rate":      option.Phrasef("η₀, the rate of online (default: the best on the first 1,000 rows)"),
+		"epochs":    option.Phrasef("passes of online over the data (default 1)"),
+		"average_from": option.Phrasef("row from which sgd averages its weights evenly, -1: never " +
+			"(default: averages that forget the first rows)"),
+		"quantile": option.Phrasef("quantile to predict, with the loss quantile (default 0.5)"),
+		"huber":    option.Phrasef("distance from which the loss huber is linear (default: the deviation of the targets)"),
+		"survey_rows": option.Phrasef("how many rows are looked at before online begins (default: all); " +
+			"standard input is then learned as it comes, and not kept"),
+	},
+	check: checked((*SGD).check),
 
 	features: true,
 
 	memory: (*fit).onlineMemory,
 	train:  (*fit).online,
 	fix: func(c *Config, r model.Report) {
-		o := r.(*learn.OnlineReport)
-		c.Lambda, c.C, c.Rate = o.Lambda, 0, o.Rate
+		o, chosen := c.Learner.(SGD), r.(*learn.OnlineReport)
+		o.Lambda, o.C, o.Rate = chosen.Lambda, 0, chosen.Rate
+		c.Learner = o
 	},
 }
 
@@ -44,7 +94,7 @@ func (f *fit) onlineMemory(sum *dataset.Summary) (bytes float64, formula string)
 
 // online reads the rows once, or Epochs times. The rate is chosen on the first of them.
 func (f *fit) online(sum *dataset.Summary) error {
-	c := &f.cfg
+	c := f.cfg.Learner.(SGD)
 	cfg := learn.Online{
 		Numbers: f.info.Task == "regress", Labels: f.labels != nil, Optimizer: c.Optimizer, Loss: c.Loss, Lambda: c.Lambda, Rate: c.Rate,
 		AverageFrom: int64(c.AverageFrom), Quantile: c.Quantile, Epsilon: c.Epsilon, Huber: c.Huber,
@@ -185,39 +235,32 @@ func (g *gatheredRows) add(z matrix.Rows) {
 	g.dense.Rows += z.Dense.Rows
 }
 
-// checkOnline checks the options of the online learner.
-func (c *Config) checkOnline() error {
-	if c.Epochs < 0 {
-		return fmt.Errorf("epochs %d is not a positive number", c.Epochs)
+// check checks the options.
+func (o *SGD) check(*Config) error {
+	for _, word := range []choice{{"loss", &o.Loss, onlineLosses}, {"optimizer", &o.Optimizer, nil}} {
+		if err := word.known("online"); err != nil && word.values != nil {
+			return err
+		}
 	}
-	if c.SurveyRows < 0 {
-		return fmt.Errorf("survey_rows %d is not a positive number", c.SurveyRows)
-	}
-	if c.Learner != "online" {
-		return nil
-	}
-	// Only the data tell what kind the targets are; a loss that is right for one of the two will do.
-	o := learn.Online{Optimizer: c.Optimizer, Loss: c.Loss, Lambda: c.Lambda, Rate: c.Rate, AverageFrom: int64(c.AverageFrom),
-		Quantile: c.Quantile, Epsilon: c.Epsilon, Huber: c.Huber}
 	for _, p := range []struct {
 		loss  string
 		given bool
-	}{{"quantile", c.Quantile != 0}, {"epsilon", c.Epsilon != 0 || c.EpsilonGiven}, {"huber", c.Huber != 0}} {
-		if p.given && c.Loss == "" {
-			c.Loss, o.Loss = p.loss, p.loss
+	}{{"quantile", o.Quantile != 0}, {"epsilon", o.Epsilon != 0 || o.EpsilonGiven}, {"huber", o.Huber != 0}} {
+		if p.given && o.Loss == "" {
+			o.Loss = p.loss
 		}
 	}
-	_, err := o.WithDefaults()
+	// Only the data tell what kind the targets are; a loss that is right for one of the two will do.
+	cfg := learn.Online{Optimizer: o.Optimizer, Loss: o.Loss, Lambda: o.Lambda, Rate: o.Rate, AverageFrom: int64(o.AverageFrom),
+		Quantile: o.Quantile, Epsilon: o.Epsilon, Huber: o.Huber}
+	_, err := cfg.WithDefaults()
 	if err != nil {
-		o.Numbers = true
-		if _, other := o.WithDefaults(); other == nil {
+		cfg.Numbers = true
+		if _, other := cfg.WithDefaults(); other == nil {
 			return nil
-		} else if slices.Contains(learn.OnlineLosses(true), o.Loss) {
+		} else if slices.Contains(learn.OnlineLosses(true), cfg.Loss) {
 			return other
 		}
-	}
-	if o.Loss != "" && !slices.Contains(onlineLearner.losses, o.Loss) {
-		return nil // checkLearner has a better message
 	}
 	return err
 }

@@ -76,13 +76,15 @@ func TestContinuedTrainingIsOneTraining(t *testing.T) {
 	for task, part := range streams(t, 1, 2700) {
 		for _, cfg := range []Config{
 			{Kernel: Kernel{Name: "linear"}, Scale: "standard"},
-			{Map: Map{Features: 64}, Optimizer: "adagrad", Epsilon: 0},
-			{Map: Map{Features: 32}, AverageFrom: 300, Loss: map[string]string{"classify": "hinge", "regress": "quantile",
-				"multilabel": "squared_hinge"}[task]},
+			{Map: Map{Features: 64}, Learner: Named{Options: map[string]any{"optimizer": "adagrad", "epsilon": 0}}},
+			{Map: Map{Features: 32}, Learner: Named{Options: map[string]any{"average_from": 300, "loss": map[string]string{"classify": "hinge", "regress": "quantile",
+				"multilabel": "squared_hinge"}[task]}}},
 		} {
 			for _, first := range []int{700, 1024, 1500} {
 				csr := first == 700
-				cfg.Task, cfg.Learner, cfg.SurveyRows = task, "online", first
+				cfg.Task = task
+				cfg.SetLearner("online")
+				cfg.Set("survey_rows", first)
 				if task == "classify" {
 					cfg.ClassWeight = "class 1=2.5"
 				}
@@ -129,7 +131,7 @@ func TestContinuedTrainingIsOneTraining(t *testing.T) {
 
 func TestOnlineDoesNotDependOnBatchesOrThreads(t *testing.T) {
 	for task, part := range streams(t, 2, 1700) {
-		cfg := Config{Task: task, Learner: "online", Map: Map{Features: 64}, Epochs: 2}
+		cfg := Config{Task: task, Learner: SGD{Epochs: 2}, Map: Map{Features: 64}}
 		var first []byte
 		for _, threads := range []int{1, 2} {
 			for _, size := range []int{5000, 33} {
@@ -153,7 +155,7 @@ func TestOnlineDoesNotDependOnBatchesOrThreads(t *testing.T) {
 func TestProgressiveValidationIsToldAndKept(t *testing.T) {
 	part := streams(t, 3, 3000)["classify"]
 	var told []learn.OnlinePoint
-	m, _, err := Fit(context.Background(), part(0, 3000, false), Config{Learner: "online", Kernel: Kernel{Name: "linear"}, Epochs: 3},
+	m, _, err := Fit(context.Background(), part(0, 3000, false), Config{Learner: SGD{Epochs: 3}, Kernel: Kernel{Name: "linear"}},
 		Options{Validated: func(p learn.OnlinePoint) { told = append(told, p) }})
 	if err != nil {
 		t.Fatal(err)
@@ -192,7 +194,7 @@ func TestProgressiveValidationIsToldAndKept(t *testing.T) {
 func TestPartialFitTakesABatch(t *testing.T) {
 	x, names, _, _ := drawn(4, 1200, 6, 3)
 	m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x.Slice(0, 600)}, nil, 0, names[:600]),
-		Config{Learner: "online", Map: Map{Features: 64}}, Options{})
+		Config{Learner: SGD{}, Map: Map{Features: 64}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +233,7 @@ func TestPartialFitTakesABatch(t *testing.T) {
 		t.Errorf("no labels: %v", err)
 	}
 	ridge, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, 0, names),
-		Config{Learner: "ridge", Map: Map{Features: 64}}, Options{})
+		Config{Learner: Ridge{}, Map: Map{Features: 64}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +252,7 @@ func TestOnlineNamesWhatTheFirstRowsDidNotHave(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := Fit(ctx, src, Config{Learner: "online", Kernel: Kernel{Name: "linear"}, SurveyRows: 2}, Options{}); err == nil ||
+		if _, _, err := Fit(ctx, src, Config{Learner: SGD{SurveyRows: 2}, Kernel: Kernel{Name: "linear"}}, Options{}); err == nil ||
 			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
@@ -262,14 +264,14 @@ func TestOnlineOptionsAreChecked(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{Config{Learner: "online", Loss: "gini"}, `has no loss "gini"`},
-		{Config{Learner: "online", Optimizer: "adam"}, `optimizer "adam"`},
-		{Config{Learner: "online", Quantile: 2}, "quantile 2 is not between"},
-		{Config{Learner: "online", Quantile: 0.5, Loss: "hinge"}, "a quantile belongs to the loss quantile"},
-		{Config{Learner: "online", Epochs: -1}, "epochs -1"},
-		{Config{Learner: "online", Optimizer: "adagrad", AverageFrom: 3}, "adagrad does not average"},
-		{Config{Learner: "ridge", Rate: 1}, "the learner ridge has no option rate; it belongs to online"},
-		{Config{Rate: 1}, "the option rate belongs to the learner online; name it"},
+		{Config{Learner: SGD{Loss: "gini"}}, `has no loss "gini"`},
+		{Config{Learner: SGD{Optimizer: "adam"}}, `optimizer "adam"`},
+		{Config{Learner: SGD{Quantile: 2}}, "quantile 2 is not between"},
+		{Config{Learner: SGD{Quantile: 0.5, Loss: "hinge"}}, "a quantile belongs to the loss quantile"},
+		{Config{Learner: SGD{Epochs: -1}}, "epochs -1"},
+		{Config{Learner: SGD{Optimizer: "adagrad", AverageFrom: 3}}, "adagrad does not average"},
+		{Config{Learner: Named{Name: "ridge", Options: map[string]any{"rate": 1}}}, "the learner ridge has no option rate; it belongs to online"},
+		{Config{Learner: Named{Options: map[string]any{"rate": 1}}}, "the option rate belongs to the learner online; name it"},
 		{Config{Calibrate: Calibration{Method: "plat"}}, `calibrate "plat" is not known`},
 		{Config{Calibrate: Calibration{Method: "platt", Folds: 1}}, "give 2 or more"},
 		{Config{Calibrate: Calibration{Folds: 3}}, "not how to calibrate"},
@@ -285,9 +287,9 @@ func TestOnlineOptionsAreChecked(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{"regress", Config{Learner: "online", Loss: "hinge"}, "hinge"},
-		{"classify", Config{Learner: "online", Loss: "huber"}, "huber"},
-		{"classify", Config{Learner: "online", C: 1, Lambda: 1}, "give one of them"},
+		{"regress", Config{Learner: SGD{Loss: "hinge"}}, "hinge"},
+		{"classify", Config{Learner: SGD{Loss: "huber"}}, "huber"},
+		{"classify", Config{Learner: SGD{C: 1, Lambda: 1}}, "give one of them"},
 		{"regress", Config{Calibrate: Calibration{Method: "platt"}}, "have no probabilities"},
 		{"multilabel", Config{Task: "multilabel", ClassWeight: "balanced"}, "class weights are for classes"},
 	} {
@@ -297,7 +299,7 @@ func TestOnlineOptionsAreChecked(t *testing.T) {
 		}
 	}
 	// A loss follows from its parameter, and C stands for λ = 1/(C·n).
-	m, _, err := Fit(context.Background(), part["regress"](0, 100, false), Config{Learner: "online", Quantile: 0.9, C: 2}, Options{})
+	m, _, err := Fit(context.Background(), part["regress"](0, 100, false), Config{Learner: SGD{Quantile: 0.9, C: 2}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,8 +309,9 @@ func TestOnlineOptionsAreChecked(t *testing.T) {
 }
 
 func TestDamagedOnlineStatesAreRefused(t *testing.T) {
-	for _, cfg := range []Config{{Optimizer: "sgd"}, {Optimizer: "adagrad"}} {
-		cfg.Learner, cfg.Map.Features = "online", 16
+	for _, cfg := range []Config{{Learner: Named{Options: map[string]any{"optimizer": "sgd"}}}, {Learner: Named{Options: map[string]any{"optimizer": "adagrad"}}}} {
+		cfg.SetLearner("online")
+		cfg.Map.Features = 16
 		part := streams(t, 6, 300)["classify"]
 		m, _, err := Fit(context.Background(), part(0, 300, false), cfg, Options{})
 		if err != nil {
@@ -317,14 +320,14 @@ func TestDamagedOnlineStatesAreRefused(t *testing.T) {
 		data := fileOf(t, m)
 		for _, name := range []string{"online.losses", "online.factors", "online.second", "online.scale", "online.counts", "golden.proba"} {
 			if _, err := read(put(t, data, name, 0, math.NaN())); err == nil {
-				t.Errorf("%s: %s begins with NaN, and the file loads", cfg.Optimizer, name)
+				t.Errorf("%s: %s begins with NaN, and the file loads", cfg.Get("optimizer").(string), name)
 			}
 		}
 		if _, err := read(put(t, data, "online.first", 3, math.Inf(1))); err == nil {
-			t.Errorf("%s: the state is not finite, and the file loads", cfg.Optimizer)
+			t.Errorf("%s: the state is not finite, and the file loads", cfg.Get("optimizer").(string))
 		}
 		if _, err := read(put(t, data, "online.scale", 0, -1)); err == nil {
-			t.Errorf("%s: a deviation is negative, and the file loads", cfg.Optimizer)
+			t.Errorf("%s: a deviation is negative, and the file loads", cfg.Get("optimizer").(string))
 		}
 		for _, name := range []string{"online.counts", "online.losses", "online.factors", "online.first", "online.second",
 			"online.shift", "online.scale", "golden.proba"} {
@@ -333,7 +336,7 @@ func TestDamagedOnlineStatesAreRefused(t *testing.T) {
 				delete(header, name)
 			}))
 			if err == nil || !strings.Contains(err.Error(), name) {
-				t.Errorf("%s: without %s: %v", cfg.Optimizer, name, err)
+				t.Errorf("%s: without %s: %v", cfg.Get("optimizer").(string), name, err)
 			}
 		}
 	}

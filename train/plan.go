@@ -136,7 +136,8 @@ func (f *fit) plan() *Plan {
 	features, _ := f.rowsMemory(f.sum)
 	p.FeatureBytes = int64(math.Ceil(features))
 	c := &p.Config
-	c.Task, c.Kernel.Name, c.Learner = f.info.Task, f.cfg.Kernel.Name, f.learner.name
+	c.Task, c.Kernel.Name = f.info.Task, f.cfg.Kernel.Name
+	c.SetLearner(f.learner.name)
 	if !f.scaleByRows() {
 		c.Scale = f.info.Scale
 	}
@@ -152,8 +153,9 @@ func (f *fit) plan() *Plan {
 	case rfmLearner.name:
 		p.LinearFrom = rfm.LeafRows(f.rfmOptions(f.sum))
 	}
-	if c.Learner == ridgeLearner.name && c.LambdaBy == "" && c.Lambda == 0 {
-		c.LambdaBy = f.lambdaBy(f.sum.Rows)
+	if o, ok := c.Learner.(Ridge); ok && o.LambdaBy == "" && o.Lambda == 0 {
+		o.LambdaBy = f.lambdaBy(f.sum.Rows)
+		c.Learner = o
 	}
 	p.Fixed = f.info.Feature == nil
 	if m := f.info.Feature; m != nil {
@@ -199,7 +201,7 @@ func tellTask(f *fit, p *Plan) {
 }
 
 func tellMeans(f *fit, p *Plan) {
-	switch asked := f.cfg.TargetMeans; {
+	switch asked := f.cfg.targetMeans(); {
 	case !f.cfg.own() || asked == "none" || f.info.Outputs > mostMeanOutputs || f.meanSums(&f.info.Schema) == nil:
 	case asked != "auto":
 		p.add(f, "means", "mean targets of %s", asked)

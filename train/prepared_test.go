@@ -13,7 +13,7 @@ func TestGammaInPartsOfTheMedian(t *testing.T) {
 	x, y := waves(3, 300)
 	src := source(t, matrix.Rows{Dense: x}, y, 2, nil)
 	gamma := func(text string) float64 {
-		m := fitted(t, src, Config{Map: Map{Features: 32}, Kernel: Kernel{Gamma: text}, Lambda: 1})
+		m := fitted(t, src, Config{Map: Map{Features: 32}, Kernel: Kernel{Gamma: text}, Learner: Named{Options: map[string]any{"lambda": 1}}})
 		return m.Info().Feature.Kernel.Gamma
 	}
 	for _, of := range []string{"median", "scale"} {
@@ -32,7 +32,7 @@ func TestGammaInPartsOfTheMedian(t *testing.T) {
 func TestPreparedRowsAreThoseOfTheModel(t *testing.T) {
 	x, y := waves(3, 700)
 	src := source(t, matrix.Rows{Dense: x}, y, 2, nil)
-	for _, cfg := range []Config{{Map: Map{Features: 32}, Lambda: 1}, {Map: Map{Features: 32}, Lambda: 1, Scale: "standard", Kernel: Kernel{Gamma: "0.5"}}} {
+	for _, cfg := range []Config{{Map: Map{Features: 32}, Learner: Named{Options: map[string]any{"lambda": 1}}}, {Map: Map{Features: 32}, Learner: Named{Options: map[string]any{"lambda": 1}}, Scale: "standard", Kernel: Kernel{Gamma: "0.5"}}} {
 		m := fitted(t, src, cfg)
 		p, err := Prepare(context.Background(), src, cfg, Options{})
 		if err != nil {

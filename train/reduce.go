@@ -51,10 +51,10 @@ func (c *Config) checkReduction() error {
 		return errors.New("whiten is for principal components; give a number of components, or a share of the variance")
 	case c.reduces() && c.machine():
 		return fmt.Errorf("the learner %s takes the kernel itself and has no features to find principal components of; leave them out, "+
-			"or choose another learner", c.Learner)
-	case c.reduces() && LearnerOf(c.Learner) != nil && LearnerOf(c.Learner).features:
+			"or choose another learner", c.LearnerName())
+	case c.reduces() && c.Traits() != nil && c.Traits().features:
 		return fmt.Errorf("the learner %s goes on from features when it is continued and takes no principal components; leave them out, "+
-			"or choose another learner", c.Learner)
+			"or choose another learner", c.LearnerName())
 	case c.Reduce.MapComponents > 0 && c.Map.Name != "sum":
 		return errors.New("map_components are those of each map of a sum; give components for the features of one map")
 	}
@@ -161,7 +161,7 @@ func (f *fit) project(all *moments.Stats) (last *reduce.Projection, err error) {
 		if err := f.needClasses(); err != nil {
 			return nil, err
 		}
-		last, report, err = reduce.LDA{Components: c.Reduce.Components, Shrinkage: c.Shrinkage, Given: c.ShrinkageGiven}.Fit(f.ctx, all.Moments())
+		last, report, err = reduce.LDA{Components: c.Reduce.Components, Shrinkage: c.Shrinkage.Value, Given: c.Shrinkage.Given}.Fit(f.ctx, all.Moments())
 	} else {
 		last, report, err = reduce.PCA{Components: c.Reduce.Components, Share: c.Reduce.Share, Whiten: c.Reduce.Whiten}.Fit(f.ctx, all.Moments())
 	}

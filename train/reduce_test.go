@@ -41,18 +41,18 @@ func TestFoldedWeightsScoreLikeProjectedRows(t *testing.T) {
 		x.Data[i] += 20 // far from 0
 	}
 	for name, cfg := range map[string]Config{
-		"ridge":                  {Learner: "ridge", Map: Map{Features: 64}, Reduce: Reduction{Components: 12}},
-		"ridge, share":           {Learner: "ridge", Map: Map{Features: 64}, Reduce: Reduction{Share: 0.8}},
-		"ridge, whitened":        {Learner: "ridge", Map: Map{Features: 64}, Reduce: Reduction{Components: 12, Whiten: true}},
-		"svm":                    {Learner: "svm", Map: Map{Features: 64}, Reduce: Reduction{Components: 12}, C: 1},
-		"svm, whitened":          {Learner: "svm", Map: Map{Features: 64}, Reduce: Reduction{Components: 12, Whiten: true}, C: 1},
-		"lasso":                  {Learner: "lasso", Map: Map{Features: 64}, Reduce: Reduction{Components: 12}},
-		"linear kernel":          {Learner: "ridge", Kernel: Kernel{Name: "linear"}, Scale: "none", Reduce: Reduction{Components: 1}},
-		"maps":                   {Learner: "svm", Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 10}, C: 1},
-		"maps, ridge":            {Learner: "ridge", Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 10, Whiten: true}},
-		"maps, then all":         {Learner: "svm", Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 10, Components: 7}, C: 1},
-		"maps, then all, ridge":  {Learner: "ridge", Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 10, Share: 0.9, Whiten: true}},
-		"maps, then all, sparse": {Learner: "elastic-net", Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 10, Components: 15}},
+		"ridge":                  {Learner: Ridge{}, Map: Map{Features: 64}, Reduce: Reduction{Components: 12}},
+		"ridge, share":           {Learner: Ridge{}, Map: Map{Features: 64}, Reduce: Reduction{Share: 0.8}},
+		"ridge, whitened":        {Learner: Ridge{}, Map: Map{Features: 64}, Reduce: Reduction{Components: 12, Whiten: true}},
+		"svm":                    {Learner: SVM{C: 1}, Map: Map{Features: 64}, Reduce: Reduction{Components: 12}},
+		"svm, whitened":          {Learner: SVM{C: 1}, Map: Map{Features: 64}, Reduce: Reduction{Components: 12, Whiten: true}},
+		"lasso":                  {Learner: Lasso{}, Map: Map{Features: 64}, Reduce: Reduction{Components: 12}},
+		"linear kernel":          {Learner: Ridge{}, Kernel: Kernel{Name: "linear"}, Scale: "none", Reduce: Reduction{Components: 1}},
+		"maps":                   {Learner: SVM{C: 1}, Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 10}},
+		"maps, ridge":            {Learner: Ridge{}, Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 10, Whiten: true}},
+		"maps, then all":         {Learner: SVM{C: 1}, Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 10, Components: 7}},
+		"maps, then all, ridge":  {Learner: Ridge{}, Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 10, Share: 0.9, Whiten: true}},
+		"maps, then all, sparse": {Learner: ElasticNet{}, Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 10, Components: 15}},
 	} {
 		f := beforeFold(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), cfg)
 		want, got := matrix.NewDense(400, 3), matrix.NewDense(400, 3)
@@ -129,8 +129,8 @@ func TestShareIsThatOfTheVarianceOfAllFeatures(t *testing.T) {
 func TestAllComponentsLoseNothing(t *testing.T) {
 	x, names := rings(12, 600, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
-	a := fitted(t, src, Config{Learner: "ridge", Map: Map{Features: 32}, Lambda: 0.1})
-	b := fitted(t, src, Config{Learner: "ridge", Map: Map{Features: 32}, Lambda: 0.1, Reduce: Reduction{Share: 1}})
+	a := fitted(t, src, Config{Learner: Ridge{Lambda: 0.1}, Map: Map{Features: 32}})
+	b := fitted(t, src, Config{Learner: Ridge{Lambda: 0.1}, Map: Map{Features: 32}, Reduce: Reduction{Share: 1}})
 	za, zb := matrix.NewDense(600, 3), matrix.NewDense(600, 3)
 	if err := a.Scores(za, matrix.Rows{Dense: x}); err != nil {
 		t.Fatal(err)
@@ -184,7 +184,7 @@ func TestMappingProjectsAndWhitens(t *testing.T) {
 
 func TestModelOfComponentsIsReadBack(t *testing.T) {
 	x, names := rings(14, 300, 3)
-	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: "ridge", Map: Map{Features: 64}, Reduce: Reduction{Components: 9, Whiten: true}})
+	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: Ridge{}, Map: Map{Features: 64}, Reduce: Reduction{Components: 9, Whiten: true}})
 	loaded, err := read(fileOf(t, m))
 	if err != nil {
 		t.Fatal(err)
@@ -201,7 +201,7 @@ func TestModelOfComponentsIsReadBack(t *testing.T) {
 func TestFoldedDeviationsAreThoseOfComponents(t *testing.T) {
 	x, y := waves(16, 300)
 	src := source(t, matrix.Rows{Dense: x}, y, 2, nil)
-	cfg := Config{Learner: "ridge", Map: Map{Features: 48}, Reduce: Reduction{Components: 9}, Variance: true}
+	cfg := Config{Learner: Ridge{Variance: true}, Map: Map{Features: 48}, Reduce: Reduction{Components: 9}}
 	f := beforeFold(t, src, cfg)
 	want, got := matrix.NewDense(300, 2), matrix.NewDense(300, 2)
 	components, err := model.New(f.parts())
@@ -227,7 +227,7 @@ func TestFoldedDeviationsAreThoseOfComponents(t *testing.T) {
 			t.Fatalf("deviation %d: %g folded, %g of components", i, v, want.Data[i])
 		}
 	}
-	cfg.Conformal = 0.9
+	cfg.Set("conformal", 0.9)
 	m = fitted(t, src, cfg)
 	lower, upper, scores := matrix.NewDense(300, 2), matrix.NewDense(300, 2), matrix.NewDense(300, 2)
 	if err := m.Intervals(lower, upper, scores, matrix.Rows{Dense: x}); err != nil {
@@ -249,7 +249,7 @@ func TestModelsOfComponentsAreCalibrated(t *testing.T) {
 	x, names := rings(17, 400, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
 	for _, learner := range []string{"ridge", "svm", "lasso"} {
-		cfg := Config{Learner: learner, Map: Map{Features: 64}, Reduce: Reduction{Components: 20}, Calibrate: Calibration{Method: "platt", Folds: 3}}
+		cfg := Config{Learner: Named{Name: learner}, Map: Map{Features: 64}, Reduce: Reduction{Components: 20}, Calibrate: Calibration{Method: "platt", Folds: 3}}
 		m := fitted(t, src, cfg)
 		plain := cfg
 		plain.Calibrate.Method, plain.Calibrate.Folds = "", 0
@@ -278,7 +278,7 @@ func TestModelsOfComponentsAreCalibrated(t *testing.T) {
 func TestAppendedRowsGiveTheComponentsOfOnePass(t *testing.T) {
 	x, y := waves(18, 400)
 	all := source(t, matrix.Rows{Dense: x}, y, 2, nil)
-	cfg := Config{Learner: "ridge", Map: Map{Features: 48}, Reduce: Reduction{Components: 9}, Lambda: 0.1}
+	cfg := Config{Learner: Ridge{Lambda: 0.1}, Map: Map{Features: 48}, Reduce: Reduction{Components: 9}}
 	whole, file := keeping(t, all, cfg)
 	again := continued(t, nil, statisticsOf(t, file), cfg)
 	a, b := matrix.NewDense(400, 2), matrix.NewDense(400, 2)
@@ -301,7 +301,7 @@ func TestAppendedRowsGiveTheComponentsOfOnePass(t *testing.T) {
 	if r := continued(t, nil, statisticsOf(t, file), cfg).Info().Training.Reduction; r == nil || r.Share < 0.5 || r.Components > 9 {
 		t.Errorf("%+v", r)
 	}
-	cfg = Config{Learner: "ridge", Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 3}}
+	cfg = Config{Learner: Ridge{}, Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 3}}
 	if _, _, err := Fit(context.Background(), all, cfg, Options{Keep: func(*Statistics) error { return nil }}); err == nil ||
 		!strings.Contains(err.Error(), "leave map_components out") {
 		t.Errorf("statistics of components are kept: %v", err)
@@ -330,11 +330,11 @@ func TestUnlabelledRowsCountForTheComponentsAlone(t *testing.T) {
 		return more, nil
 	}}
 	for name, cfg := range map[string]Config{
-		"ridge, given":    {Learner: "ridge", Lambda: 0.1, Reduce: Reduction{Components: 9}},
-		"ridge, folds":    {Learner: "ridge", LambdaBy: "folds", Reduce: Reduction{Share: 0.9}},
-		"svm":             {Learner: "svm", C: 1, Reduce: Reduction{Components: 9, Whiten: true}},
-		"svm, maps":       {Learner: "svm", C: 1, Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 6}},
-		"ridge, maps too": {Learner: "ridge", Lambda: 0.1, Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 6, Components: 4}},
+		"ridge, given":    {Learner: Ridge{Lambda: 0.1}, Reduce: Reduction{Components: 9}},
+		"ridge, folds":    {Learner: Ridge{LambdaBy: "folds"}, Reduce: Reduction{Share: 0.9}},
+		"svm":             {Learner: SVM{C: 1}, Reduce: Reduction{Components: 9, Whiten: true}},
+		"svm, maps":       {Learner: SVM{C: 1}, Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 6}},
+		"ridge, maps too": {Learner: Ridge{Lambda: 0.1}, Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 6, Components: 4}},
 	} {
 		cfg.Scale, cfg.Kernel.Gamma = "none", "0.5"
 		if cfg.Map.Name == "" {
@@ -364,7 +364,7 @@ func TestUnlabelledRowsCountForTheComponentsAlone(t *testing.T) {
 		}
 	}
 	// A ridge regression on these components, by hand.
-	cfg := Config{Learner: "ridge", Lambda: 0.1, Reduce: Reduction{Components: 9}, Map: Map{Features: 48}, Scale: "none", Kernel: Kernel{Gamma: "0.5"}}
+	cfg := Config{Learner: Ridge{Lambda: 0.1}, Reduce: Reduction{Components: 9}, Map: Map{Features: 48}, Scale: "none", Kernel: Kernel{Gamma: "0.5"}}
 	m, _, err := Fit(context.Background(), few, cfg, opt)
 	if err != nil {
 		t.Fatal(err)
@@ -378,7 +378,7 @@ func TestUnlabelledRowsCountForTheComponentsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	byHand := fitted(t, source(t, matrix.Rows{Dense: z.Slice(0, 150)}, nil, 0, names[:150]),
-		Config{Learner: "ridge", Lambda: 0.1, Kernel: Kernel{Name: "linear"}, Scale: "none"})
+		Config{Learner: Ridge{Lambda: 0.1}, Kernel: Kernel{Name: "linear"}, Scale: "none"})
 	a, b := matrix.NewDense(400, 3), matrix.NewDense(400, 3)
 	if err := m.Scores(a, matrix.Rows{Dense: x}); err != nil {
 		t.Fatal(err)
@@ -391,7 +391,7 @@ func TestUnlabelledRowsCountForTheComponentsAlone(t *testing.T) {
 			t.Fatalf("score %d: %g, on the projected rows %g", i, v, b.Data[i])
 		}
 	}
-	if _, _, err := Fit(context.Background(), few, Config{Learner: "ridge", Map: Map{Features: 48}}, opt); err == nil ||
+	if _, _, err := Fit(context.Background(), few, Config{Learner: Ridge{}, Map: Map{Features: 48}}, opt); err == nil ||
 		!strings.Contains(err.Error(), "give a number of components") {
 		t.Errorf("without components: %v", err)
 	}

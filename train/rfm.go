@@ -1,9 +1,11 @@
 package train
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,15 +20,41 @@ import (
 	"mercer/rfm"
 )
 
+// RFM are the options of recursive feature machines. Map.Features bounds the landmarks of each machine.
+type RFM struct {
+	// Lambda is λ for as many rows as there are; 0 means that held-out rows of each leaf choose.
+	Lambda float64 `json:"lambda,omitempty" range:"positive"`
+
+	// Leaf bounds the rows of a leaf, and Members the machines that are averaged in it; 0
+	// means rfm.Options's.
+	Leaf    int `json:"leaf,omitempty"`
+	Members int `json:"members,omitempty"`
+
+	// TargetMeans says which columns have the mean targets of their values: "none", "categories", "all"
+	// for whole numbers that repeat as well, or "auto" (or "") for what held-out rows ask for. Means of the
+	// training's own rows come from other rows.
+	TargetMeans string `json:"target_means,omitempty" usual:"auto"`
+}
+
+func (RFM) learner() string { return "rfm" }
+
 // rfmLearner is recursive feature machines: kernel machines on landmarks with learned metrics, averaged, in the leaves
 // of a tree. It chooses kernels, widths and metrics itself; rows are only scaled.
-var rfmLearner = Learner{
+var rfmLearner = Traits{
 	name:    "rfm",
 	tasks:   []string{"classify", "regress"},
-	options: []string{"lambda", "features", "leaf", "members", "target-means"},
+	options: RFM{},
+	help: map[string]*option.Phrase{
+		"leaf":    option.Phrasef("most rows of a leaf of rfm (default: 2000)"),
+		"members": option.Phrasef("most machines of rfm that are averaged in a leaf (default 2; 1 with more than 400,000 rows)"),
+		"target_means": option.Phrasef("columns that rfm gives the mean targets of their values: none, categories, all (whole " +
+			"numbers that repeat as well), auto (default auto: what held-out rows ask for)"),
+	},
+	uses:    []string{"features"},
+	implied: []string{"leaf", "members", "target_means"},
 	exact:   true,
 	own:     true,
-	check:   (*Config).checkRFM,
+	check:   checked((*RFM).check),
 	memory:  (*fit).rfmMemory,
 	fewer:   option.Phrasef("fewer %s, which are the landmarks of a machine, or a map (%s)", option.Ref("features"), option.Set("learner", "ridge")),
 	train:   (*fit).rfm,
@@ -36,29 +64,40 @@ var rfmLearner = Learner{
 
 // own says that the learner chooses kernels and metrics itself, so that the pipeline only scales.
 func (c *Config) own() bool {
-	l := LearnerOf(c.Learner)
-	return l != nil && l.own
+	return c.Traits().ChoosesKernels()
 }
 
 // Implied is c with the learner that its options ask for, where it names none.
 func (c Config) Implied() Config {
-	if (c.Leaf != 0 || c.Members != 0 || c.TargetMeans != "") && (c.Learner == "" || strings.EqualFold(c.Learner, "auto")) {
-		c.Learner = rfmLearner.name
+	if !c.automatic() {
+		return c
+	}
+	options := optionsOf(c.Learner)
+	for _, l := range learners() {
+		if slices.ContainsFunc(l.implied, func(name string) bool { return options[name] != nil }) {
+			c.SetLearner(l.name)
+		}
 	}
 	return c
 }
 
-// checkRFM rejects settings of kernels that the learner chooses itself.
-func (c *Config) checkRFM() error {
+// targetMeans says which columns have mean targets.
+func (c *Config) targetMeans() string { return cmp.Or(As[RFM](c.Learner).TargetMeans, "auto") }
+
+// check rejects settings of kernels that the learner chooses itself.
+func (o *RFM) check(c *Config) error {
+	o.TargetMeans = strings.ToLower(o.TargetMeans)
 	switch {
 	case c.Kernel.Gamma != "" && c.Kernel.Gamma != "median" || c.Kernel.Sigma != 0:
 		return option.Errorf("the learner rfm chooses the width of its kernels; leave out %s and %s", option.Ref("gamma"), option.Ref("sigma"))
 	case c.Metric.Form == "low-rank":
 		return errors.New("the learner rfm has diagonal and full metrics; falkon takes one of low rank")
-	case c.Leaf < 0 || c.Leaf > 0 && c.Leaf < 100:
-		return option.Errorf("%s %d is not a number of rows; it takes 100 or more", option.Ref("leaf"), c.Leaf)
-	case c.Members < 0:
-		return option.Errorf("%s %d is not a positive number", option.Ref("members"), c.Members)
+	case !slices.Contains([]string{"", "auto", "none", "categories", "all"}, o.TargetMeans):
+		return fmt.Errorf("target_means %q is not known; known are auto, none, categories, all", o.TargetMeans)
+	case o.Leaf < 0 || o.Leaf > 0 && o.Leaf < 100:
+		return option.Errorf("%s %d is not a number of rows; it takes 100 or more", option.Ref("leaf"), o.Leaf)
+	case o.Members < 0:
+		return option.Errorf("%s %d is not a positive number", option.Ref("members"), o.Members)
 	case len(c.kinds(1)) == 0:
 		return fmt.Errorf("the learner rfm has no machines with the kernel %s and a metric that is %s; it takes rbf, laplacian, cauchy or matern, "+
 			"of which laplacian and cauchy have no full metric", c.Kernel.Name, c.Metric.Form)
@@ -213,8 +252,9 @@ func (f *fit) rfmRest(sum *dataset.Summary) float64 {
 func denseBytes(sum *dataset.Summary) float64 { return 4 * float64(sum.Rows) * float64(sum.Dim) }
 
 func (f *fit) rfmOptions(sum *dataset.Summary) rfm.Options {
+	o := As[RFM](f.cfg.Learner)
 	opt := rfm.Options{
-		Kinds: f.cfg.kinds(sum.Dim), Members: f.cfg.Members, Leaf: f.cfg.Leaf, Centres: f.cfg.Map.Features, Lambda: f.cfg.Lambda,
+		Kinds: f.cfg.kinds(sum.Dim), Members: o.Members, Leaf: o.Leaf, Centres: f.cfg.Map.Features, Lambda: o.Lambda,
 		Classes: f.classes != nil, Logistic: f.classes != nil, Held: f.classes != nil || f.labels != nil, Seed: f.cfg.Seed,
 	}
 	if f.opt.Memory > 0 && opt.Leaf == 0 {
@@ -265,7 +305,7 @@ func (f *fit) rfm(sum *dataset.Summary) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
-	if opt.Leaf > f.cfg.Leaf && opt.Leaf > rfm.LeafRows(rfm.Options{}) {
+	if opt.Leaf > As[RFM](f.cfg.Learner).Leaf && opt.Leaf > rfm.LeafRows(rfm.Options{}) {
 		f.info.Training.Why["leaf"] = "the fewest rows whose machines fit into " + units.Bytes(float64(f.opt.Memory))
 	}
 	f.info.Training.Report = report

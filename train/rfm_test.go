@@ -66,11 +66,11 @@ func TestWhereRFMIsTheDefault(t *testing.T) {
 		rfm bool
 	}{
 		"a table":               {table, Config{}, Options{}, true},
-		"said to be automatic":  {table, Config{Learner: "AUTO", Task: "Classify", Scale: "minmax", Seed: 7, Kernel: Kernel{Gamma: "median"}}, Options{}, true},
+		"said to be automatic":  {table, Config{Learner: Named{Name: "AUTO"}, Task: "Classify", Scale: "minmax", Seed: 7, Kernel: Kernel{Gamma: "median"}}, Options{}, true},
 		"numbers":               {parts["regress"](0, 1200, false), Config{}, Options{}, true},
 		"class weights":         {table, Config{ClassWeight: "balanced", Calibrate: Calibration{Method: "platt", Folds: 3}}, Options{}, true},
-		"leaf":                  {tabular(t, 300, 5, 1, false), Config{Leaf: 100, Learner: "Auto"}, Options{}, true},
-		"members":               {table, Config{Members: 1, Task: "classify"}, Options{}, true},
+		"leaf":                  {tabular(t, 300, 5, 1, false), Config{Learner: Named{Name: "Auto", Options: map[string]any{"leaf": 100}}}, Options{}, true},
+		"members":               {table, Config{Learner: Named{Options: map[string]any{"members": 1}}, Task: "classify"}, Options{}, true},
 		"sparse, few columns":   {tabular(t, 1000, 50, 0.2, true), Config{}, Options{}, true},
 		"dense in sparse form":  {tabular(t, 1000, 120, 0.7, true), Config{}, Options{}, true},
 		"one-hot, dense":        {tabular(t, 1000, 120, 0.2, false), Config{}, Options{}, true},
@@ -81,28 +81,28 @@ func TestWhereRFMIsTheDefault(t *testing.T) {
 		"quick":                 {table, Config{Quick: true}, Options{}, false},
 		"several labels":        {parts["multilabel"](0, 1200, false), Config{Task: "multilabel"}, Options{}, false},
 		"outliers":              {table, Config{Task: "outliers"}, Options{}, false},
-		"another learner":       {table, Config{Learner: "svm"}, Options{}, false},
+		"another learner":       {table, Config{Learner: SVM{}}, Options{}, false},
 		"kernel":                {table, Config{Kernel: Kernel{Name: "rbf"}}, Options{}, false},
 		"gamma":                 {table, Config{Kernel: Kernel{Gamma: "median*2"}}, Options{}, false},
 		"sigma":                 {table, Config{Kernel: Kernel{Sigma: 2}}, Options{}, false},
 		"map":                   {table, Config{Map: Map{Name: "rff"}}, Options{}, false},
 		"features":              {table, Config{Map: Map{Features: 100}}, Options{}, false},
 		"options of maps":       {table, Config{Map: Map{Options: feature.Options{Landmarks: "kmeans"}, Name: "nystrom"}}, Options{}, false},
-		"lambda":                {table, Config{Lambda: 1}, Options{}, false},
-		"lambda-by":             {table, Config{LambdaBy: "folds"}, Options{}, false},
-		"c":                     {table, Config{C: 1}, Options{}, false},
-		"loss":                  {table, Config{Loss: "hinge"}, Options{}, false},
+		"lambda":                {table, Config{Learner: Named{Options: map[string]any{"lambda": 1}}}, Options{}, false},
+		"lambda-by":             {table, Config{Learner: Named{Options: map[string]any{"lambda_by": "folds"}}}, Options{}, false},
+		"c":                     {table, Config{Learner: Named{Options: map[string]any{"c": 1}}}, Options{}, false},
+		"loss":                  {table, Config{Learner: Named{Options: map[string]any{"loss": "hinge"}}}, Options{}, false},
 		"components":            {table, Config{Reduce: Reduction{Components: 3}}, Options{}, false},
 		"metric":                {table, Config{Metric: Metric{Form: "diagonal"}}, Options{}, false},
-		"variance":              {parts["regress"](0, 1200, false), Config{Variance: true}, Options{}, false},
+		"variance":              {parts["regress"](0, 1200, false), Config{Learner: Named{Options: map[string]any{"variance": true}}}, Options{}, false},
 		"statistics to be kept": {table, Config{}, Options{Keep: func(*Statistics) error { return nil }}, false},
 		"rows without labels": {table, Config{Reduce: Reduction{Components: 3}}, Options{Unlabelled: func(dataset.Schema) (dataset.Source, error) { return table, nil }},
 			false},
 		"memory enough":     {table, Config{}, Options{Memory: 1 << 30}, true},
 		"memory too little": {table, Config{}, Options{Memory: 1 << 20}, false},
 	} {
-		if f := chosen(t, c.src, c.cfg, c.opt); (f.cfg.Learner == "rfm") != c.rfm {
-			t.Errorf("%s: the learner is %s", name, f.cfg.Learner)
+		if f := chosen(t, c.src, c.cfg, c.opt); (f.cfg.LearnerName() == "rfm") != c.rfm {
+			t.Errorf("%s: the learner is %s", name, f.cfg.LearnerName())
 		}
 	}
 }
@@ -127,14 +127,14 @@ func TestTooLittleMemoryForTheDefault(t *testing.T) {
 	if why := training.Why["learner"]; training.Learner != "svm" || !strings.Contains(why, "features fit into memory; rfm would hold ") || !strings.HasSuffix(why, " allowed: more memory allows it") {
 		t.Errorf("%s, %q", training.Learner, why)
 	}
-	if _, _, err := Fit(context.Background(), src, Config{Learner: "rfm"}, Options{Memory: 30 << 20}); err == nil ||
+	if _, _, err := Fit(context.Background(), src, Config{Learner: RFM{}}, Options{Memory: 30 << 20}); err == nil ||
 		!strings.Contains(err.Error(), "use fewer features, which are") {
 		t.Errorf("too little memory for rfm: %v", err)
 	}
 	// As much as is asked for is enough, and its advice is right.
-	f := chosen(t, src, Config{Learner: "rfm"}, Options{})
+	f := chosen(t, src, Config{Learner: RFM{}}, Options{})
 	all, _ := f.rfmMemory(f.sum)
-	f = chosen(t, src, Config{Learner: "rfm", Map: Map{Features: 100}}, Options{})
+	f = chosen(t, src, Config{Learner: RFM{}, Map: Map{Features: 100}}, Options{})
 	fewer, _ := f.rfmMemory(f.sum)
 	if !(fewer < all/2) {
 		t.Errorf("%g bytes, %g with fewer landmarks", all, fewer)
@@ -153,7 +153,7 @@ func TestRFMOutOfMemory(t *testing.T) {
 		}
 		names = append(names, strconv.Itoa(int(dense.Row(i)[0])+int(dense.Row(i)[1])))
 	}
-	cfg := Config{Learner: "rfm", Kernel: Kernel{Name: "rbf"}, Metric: Metric{Form: "diagonal"}, Map: Map{Features: 50}, Members: 1}
+	cfg := Config{Learner: RFM{Members: 1}, Kernel: Kernel{Name: "rbf"}, Metric: Metric{Form: "diagonal"}, Map: Map{Features: 50}}
 	for kind, rows := range map[string]matrix.Rows{"dense": {Dense: dense}, "sparse": {CSR: sparse(dense)}} {
 		src := source(t, rows, nil, 0, names)
 		f := chosen(t, src, cfg, Options{})
@@ -194,9 +194,9 @@ func TestRFMOutOfMemory(t *testing.T) {
 
 // rfmConfigs are the ways of the learner, small enough for tests.
 var rfmConfigs = []Config{
-	{Learner: "rfm", Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 60}},
-	{Learner: "rfm", Kernel: Kernel{Name: "matern"}, Metric: Metric{Form: "full"}, Leaf: 150, Map: Map{Features: 40}},
-	{Learner: "rfm", Kernel: Kernel{Name: "laplacian"}, Lambda: 0.1, Members: 1, Scale: "standard"},
+	{Learner: RFM{}, Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 60}},
+	{Learner: RFM{Leaf: 150}, Kernel: Kernel{Name: "matern"}, Metric: Metric{Form: "full"}, Map: Map{Features: 40}},
+	{Learner: RFM{Lambda: 0.1, Members: 1}, Kernel: Kernel{Name: "laplacian"}, Scale: "standard"},
 }
 
 func TestRFMLearnsAndLoads(t *testing.T) {
@@ -228,7 +228,7 @@ func TestRFMLearnsAndLoads(t *testing.T) {
 				t.Errorf("%+v: %d of 200 wrong", cfg, wrong)
 			}
 			report := model.ReportOf[*rfm.Report](&m.Info().Training)
-			if report == nil || Size(m) != report.Centres || (report.Leaves > 1) != (cfg.Leaf > 0) {
+			if report == nil || Size(m) != report.Centres || (report.Leaves > 1) != (cfg.Get("leaf").(int) > 0) {
 				t.Errorf("%+v: size %d, %+v", cfg, Size(m), report)
 			}
 			loaded, err := read(fileOf(t, m))
@@ -277,7 +277,7 @@ func TestRFMOfSparseRows(t *testing.T) {
 	x, names := counts(1, 300)
 	wide := matrix.NewDense(300, 40)
 	x.Densify(wide)
-	cfg := Config{Learner: "rfm", Kernel: Kernel{Name: "laplacian"}, Map: Map{Features: 50}, Scale: "none"}
+	cfg := Config{Learner: RFM{}, Kernel: Kernel{Name: "laplacian"}, Map: Map{Features: 50}, Scale: "none"}
 	a := fitted(t, source(t, matrix.Rows{CSR: x}, nil, 0, names), cfg)
 	b := fitted(t, source(t, matrix.Rows{Dense: wide}, nil, 0, names), cfg)
 	sameScores(t, "sparse and dense", a, b, matrix.Rows{Dense: wide}, 0)
@@ -295,7 +295,7 @@ func TestWeightsOfRFM(t *testing.T) {
 		}
 	}
 	src := source(t, matrix.Rows{Dense: x}, one, 1, nil)
-	cfg := Config{Learner: "rfm", Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 60}, Lambda: 1e6} // the mean, nearly
+	cfg := Config{Learner: RFM{Lambda: 1e6}, Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 60}} // the mean, nearly
 	plain, weighted := fitted(t, src, cfg), fitted(t, &weightedSource{src}, cfg)
 	mean := func(w func(i int) float64) float64 {
 		sum, total := 0.0, 0.0
@@ -317,7 +317,7 @@ func TestWeightsOfRFM(t *testing.T) {
 	}
 	source := source(t, matrix.Rows{Dense: rows}, nil, 0, names)
 	share := func(weights string) (second int) {
-		m := fitted(t, source, Config{Learner: "rfm", Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 60}, Lambda: 1e6, ClassWeight: weights})
+		m := fitted(t, source, Config{Learner: RFM{Lambda: 1e6}, Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 60}, ClassWeight: weights})
 		scores := matrix.NewDense(300, 1)
 		if err := m.Scores(scores, matrix.Rows{Dense: rows}); err != nil {
 			t.Fatal(err)
@@ -345,7 +345,7 @@ func TestCalibratedRFM(t *testing.T) {
 	x, names := rings(1, 500, 2)
 	xt, want := rings(2, 300, 2)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
-	cfg := Config{Learner: "rfm", Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 50}, Leaf: 160}
+	cfg := Config{Learner: RFM{Leaf: 160}, Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 50}}
 	cfg.Calibrate.Method = "none"
 	plain := fitted(t, src, cfg)
 	if plain.HasProbabilities() {
@@ -357,7 +357,9 @@ func TestCalibratedRFM(t *testing.T) {
 		leaf      int
 		method    string
 	}{{"platt", 3, 160, "platt"}, {"platt", 0, 160, "platt"}, {"auto", 0, 160, ""}, {"", 0, 2000, ""}} {
-		cfg.Calibrate.Method, cfg.Calibrate.Folds, cfg.Leaf = c.calibrate, c.folds, c.leaf
+		cfg.Calibrate.Method = c.calibrate
+		cfg.Calibrate.Folds = c.folds
+		cfg.Set("leaf", c.leaf)
 		m := fitted(t, src, cfg)
 		own := c.method == ""
 		if own { // as its machines are made
@@ -442,29 +444,29 @@ func TestRFMErrors(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{Config{Learner: "rfm", Kernel: Kernel{Gamma: "1"}}, "leave out gamma"},
-		{Config{Learner: "rfm", Kernel: Kernel{Gamma: "median*2"}}, "leave out gamma"},
-		{Config{Learner: "rfm", Kernel: Kernel{Sigma: 1}}, "leave out gamma"},
-		{Config{Learner: "rfm", Metric: Metric{Form: "low-rank"}}, "falkon takes one"},
-		{Config{Learner: "rfm", Leaf: 99}, "leaf 99"},
-		{Config{Learner: "rfm", Leaf: -1}, "leaf -1"},
-		{Config{Learner: "rfm", Members: -1}, "members -1"},
-		{Config{Learner: "rfm", Kernel: Kernel{Name: "poly"}}, "it takes rbf"},
-		{Config{Learner: "rfm", Kernel: Kernel{Name: "magic"}}, "magic"},
-		{Config{Learner: "rfm", Kernel: Kernel{Name: "laplacian"}, Metric: Metric{Form: "full"}}, "no full metric"},
-		{Config{Learner: "rfm", Map: Map{Name: "rff"}}, "leave out the map"},
-		{Config{Learner: "rfm", C: 1}, "no option c"},
-		{Config{Learner: "rfm", Task: "outliers"}, "does not detect outliers"},
-		{Config{Learner: "rfm", Task: "multilabel"}, "cannot multilabel"},
-		{Config{Learner: "svm", Leaf: 200}, "the learner svm has no option leaf; it belongs to rfm"},
-		{Config{Learner: "ridge", Members: 2}, "the learner ridge has no option members; it belongs to rfm"},
+		{Config{Learner: RFM{}, Kernel: Kernel{Gamma: "1"}}, "leave out gamma"},
+		{Config{Learner: RFM{}, Kernel: Kernel{Gamma: "median*2"}}, "leave out gamma"},
+		{Config{Learner: RFM{}, Kernel: Kernel{Sigma: 1}}, "leave out gamma"},
+		{Config{Learner: RFM{}, Metric: Metric{Form: "low-rank"}}, "falkon takes one"},
+		{Config{Learner: RFM{Leaf: 99}}, "leaf 99"},
+		{Config{Learner: RFM{Leaf: -1}}, "leaf -1"},
+		{Config{Learner: RFM{Members: -1}}, "members -1"},
+		{Config{Learner: RFM{}, Kernel: Kernel{Name: "poly"}}, "it takes rbf"},
+		{Config{Learner: RFM{}, Kernel: Kernel{Name: "magic"}}, "magic"},
+		{Config{Learner: RFM{}, Kernel: Kernel{Name: "laplacian"}, Metric: Metric{Form: "full"}}, "no full metric"},
+		{Config{Learner: RFM{}, Map: Map{Name: "rff"}}, "leave out the map"},
+		{Config{Learner: Named{Name: "rfm", Options: map[string]any{"c": 1}}}, "no option c"},
+		{Config{Learner: RFM{}, Task: "outliers"}, "does not detect outliers"},
+		{Config{Learner: RFM{}, Task: "multilabel"}, "cannot multilabel"},
+		{Config{Learner: Named{Name: "svm", Options: map[string]any{"leaf": 200}}}, "the learner svm has no option leaf; it belongs to rfm"},
+		{Config{Learner: Named{Name: "ridge", Options: map[string]any{"members": 2}}}, "the learner ridge has no option members; it belongs to rfm"},
 	} {
 		if _, _, err := Fit(context.Background(), src, c.cfg, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
 		}
 	}
 	x.Row(7)[1] = float32(math.NaN())
-	if _, _, err := Fit(context.Background(), src, Config{Learner: "rfm"}, Options{}); err == nil || !strings.Contains(err.Error(), "NaN") {
+	if _, _, err := Fit(context.Background(), src, Config{Learner: RFM{}}, Options{}); err == nil || !strings.Contains(err.Error(), "NaN") {
 		t.Errorf("a NaN: %v", err)
 	}
 	if got := (&Config{}).kinds(5); len(got) != len(rfm.Kinds(5)) {
@@ -493,7 +495,7 @@ func TestLongTailsAreScaledByQuantiles(t *testing.T) {
 		y[i] += 0.5 * float64(row[2])
 		row[2] = float32(math.Exp(3 * float64(row[2])))
 	}
-	m := fitted(t, source(t, matrix.Rows{Dense: x}, y, 1, nil), Config{Learner: "rfm", Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 60}})
+	m := fitted(t, source(t, matrix.Rows{Dense: x}, y, 1, nil), Config{Learner: RFM{}, Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 60}})
 	if info := m.Info(); info.Scale != "quantile" || !strings.Contains(info.Training.Why["scale"], "long tails") {
 		t.Errorf("scaling %s, %q", info.Scale, info.Training.Why["scale"])
 	}

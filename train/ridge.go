@@ -19,23 +19,62 @@ import (
 	"mercer/pipeline"
 )
 
+// Ridge are the options of ridge regression, which minimises ‖y - Zw - b‖² + λ‖w‖².
+type Ridge struct {
+	// Lambda is λ; 0 means that LambdaBy chooses it, one of
+	// learn.LambdaBy ("" means "auto"). To get λ = 0 itself, set LambdaBy to "given".
+	Lambda   float64 `json:"lambda,omitempty" range:"positive"`
+	LambdaBy string  `json:"lambda_by,omitempty"`
+
+	// Path asks to report every λ of the path, with LambdaBy "auto" also the
+	// leave-one-out errors.
+	Path bool `json:"path,omitempty"`
+
+	// Variance asks a regression for the standard deviations of its predictions, which make the
+	// model larger by 4·D² bytes (Model.Deviations).
+	Variance bool `json:"variance,omitempty"`
+
+	// Conformal asks a regression for prediction intervals that contain the truth with this
+	// probability (Model.Intervals); a tenth of the rows is held back for calibration.
+	Conformal float64 `json:"conformal,omitempty"`
+}
+
+func (Ridge) learner() string { return "ridge" }
+
 // ridgeLearner is ridge regression, also for classes; one pass, no memory for rows.
-var ridgeLearner = Learner{
+var ridgeLearner = Traits{
 	name:    "ridge",
 	tasks:   []string{"classify", "regress", "multilabel"},
-	options: []string{"lambda", "lambda-by", "path", "variance", "conformal"},
+	options: Ridge{},
+	help: map[string]*option.Phrase{
+		"lambda": option.Phrasef("λ of the ridge, 0 being least squares, or trace*NUMBER for parts of the mean variance of the "+
+			"features, or auto (default: chosen by %s); of lasso, elastic-net and group-lasso (default: chosen on a held-out tenth "+
+			"of the rows); of online (default 1e-5); of rfm, for all rows (default: chosen in each leaf)", option.Ref("lambda_by")),
+		"lambda_by": option.Phrasef("how the ridge chooses λ: "+strings.Join(lambdaNames(), ", ")+"; trace: %s is in parts of the mean "+
+			"variance of the features (default: auto, which is folds for fewer than 20,000 rows and up to 2,048 features, else held-out)", option.Ref("lambda")),
+		"path":     option.Phrasef("show every λ of the ridge's path with its error (by default leave-one-out)"),
+		"variance": option.Phrasef("keep in the model what the ridge needs for standard deviations of predictions, 4·D² bytes"),
+		"conformal": option.Phrasef("probability of intervals around the ridge's predictions, such as 0.9; a tenth of the rows is " +
+			"held back for them"),
+	},
+	check: checked((*Ridge).check),
 
 	parts: func(f *fit) int { return learn.Parts(f.lambdaBy(f.sum.Rows)) },
 
 	memory: (*fit).ridgeMemory,
 	train:  (*fit).ridge,
 	fix: func(c *Config, r model.Report) {
-		c.Lambda, c.LambdaBy = r.(*learn.RidgeReport).Lambda, "given"
+		o := c.Learner.(Ridge)
+		o.Lambda, o.LambdaBy = r.(*learn.RidgeReport).Lambda, "given"
+		c.Learner = o
 	},
 	sharing: sharing{
 		setting: "lambda",
-		able:    func(c *Config, _ string) bool { return c.Lambda > 0 },
-		parts:   ridgeOfParts,
+		able: func(c *Config, _ string) bool {
+			o := As[Ridge](c.Learner)
+			return o.Lambda > 0 && !o.Variance && !o.Path && o.Conformal == 0
+		},
+		parts: ridgeOfParts,
 	},
 	tried: tried{
 		first: func(d Data) bool { return d.Task == "regress" || d.Classes > manyClasses }, // its time hardly depends on the number of classes
@@ -62,8 +101,8 @@ func ridgeOfParts(parts []*moments.Stats) (PartsFit, error) {
 			var which []int
 			var lambdas []float64
 			for k, c := range cfgs {
-				if (c.LambdaBy == "trace") == trace {
-					which, lambdas = append(which, k), append(lambdas, c.Lambda)
+				if o := As[Ridge](c.Learner); (o.LambdaBy == "trace") == trace {
+					which, lambdas = append(which, k), append(lambdas, o.Lambda)
 				}
 			}
 			if which == nil {
@@ -80,27 +119,34 @@ func ridgeOfParts(parts []*moments.Stats) (PartsFit, error) {
 	}, nil
 }
 
-// checkLambda checks how λ is chosen and what is asked for besides the predictions.
-func (c *Config) checkLambda() error {
-	names, _ := learn.LambdaBy()
+// check checks how λ is chosen and what is asked for besides the predictions.
+func (o *Ridge) check(*Config) error {
+	o.LambdaBy = strings.ToLower(o.LambdaBy)
+	names := lambdaNames()
 	switch {
-	case c.LambdaBy != "" && !slices.Contains(names, c.LambdaBy):
-		return fmt.Errorf("lambda_by %q is not known; known are %s", c.LambdaBy, strings.Join(names, ", "))
-	case c.LambdaBy == "trace" && c.Lambda == 0:
+	case o.LambdaBy != "" && !slices.Contains(names, o.LambdaBy):
+		return fmt.Errorf("lambda_by %q is not known; known are %s", o.LambdaBy, strings.Join(names, ", "))
+	case o.LambdaBy == "trace" && o.Lambda == 0:
 		return errors.New("lambda_by trace multiplies lambda by the mean variance of the features; give a lambda, such as 1e-3")
-	case c.Lambda != 0 && c.LambdaBy != "" && c.LambdaBy != "given" && c.LambdaBy != "trace":
-		return fmt.Errorf("lambda %g is given, so that lambda_by %s has nothing to choose; leave one of them out", c.Lambda, c.LambdaBy)
-	case c.Path && (c.Lambda != 0 || c.LambdaBy == "given"):
-		return fmt.Errorf("lambda %g is given, so that there is no path of others; leave one of them out", c.Lambda)
-	case c.Conformal != 0:
-		return learn.CheckLevel(c.Conformal)
+	case o.Lambda != 0 && o.LambdaBy != "" && o.LambdaBy != "given" && o.LambdaBy != "trace":
+		return fmt.Errorf("lambda %g is given, so that lambda_by %s has nothing to choose; leave one of them out", o.Lambda, o.LambdaBy)
+	case o.Path && (o.Lambda != 0 || o.LambdaBy == "given"):
+		return fmt.Errorf("lambda %g is given, so that there is no path of others; leave one of them out", o.Lambda)
+	case o.Conformal != 0:
+		return learn.CheckLevel(o.Conformal)
 	}
 	return nil
 }
 
+// lambdaNames are the ways to choose λ.
+func lambdaNames() []string {
+	names, _ := learn.LambdaBy()
+	return names
+}
+
 // lambdaBy says how λ is chosen with n rows.
 func (f *fit) lambdaBy(n int) string {
-	switch c := &f.cfg; {
+	switch c := As[Ridge](f.cfg.Learner); {
 	case c.Lambda != 0 && c.LambdaBy != "trace":
 		return "given"
 	case c.LambdaBy != "" && c.LambdaBy != "auto":
@@ -116,7 +162,7 @@ func (f *fit) lambdaBy(n int) string {
 // ridgeMemory is the number of bytes of the statistics of a ridge regression.
 func (f *fit) ridgeMemory(sum *dataset.Summary) (bytes float64, formula string) {
 	d, k := float64(f.learnDim()), float64(f.info.Outputs)
-	by := f.lambdaBy(sum.Rows)
+	o, by := As[Ridge](f.cfg.Learner), f.lambdaBy(sum.Rows)
 	parts := float64(learn.Parts(by))
 	if f.stats != nil {
 		parts = float64(len(f.stats.file.Parts))
@@ -128,10 +174,10 @@ func (f *fit) ridgeMemory(sum *dataset.Summary) (bytes float64, formula string) 
 	case "gcv", "loo", "evidence":
 		work = 24
 	}
-	if f.cfg.Variance || by == "given" && f.cfg.Lambda == 0 {
+	if o.Variance || by == "given" && o.Lambda == 0 {
 		work = 24
 	}
-	if f.cfg.Variance {
+	if o.Variance {
 		work += 4
 	}
 	square := 8*parts + work
@@ -247,19 +293,21 @@ func (f *fit) part(n, row int) int {
 
 // calibrates says whether a row is in the tenth that is held back for intervals.
 func (f *fit) calibrates(row int) bool {
-	return f.cfg.Conformal != 0 && random.Hash(f.cfg.Seed, "calibrate", uint64(row)) < math.MaxUint64/10
+	o, ridge := f.cfg.Learner.(Ridge)
+	return ridge && o.Conformal != 0 && random.Hash(f.cfg.Seed, "calibrate", uint64(row)) < math.MaxUint64/10
 }
 
 // solveRidge makes the predictor from the statistics.
 func (f *fit) solveRidge(parts []*moments.Stats, by string, again func(func(z *matrix.Dense, y, w []float64) error) error) error {
-	if f.info.Task != "regress" && (f.cfg.Variance || f.cfg.Conformal != 0) {
+	o := f.cfg.Learner.(Ridge)
+	if f.info.Task != "regress" && (o.Variance || o.Conformal != 0) {
 		return fmt.Errorf("%s: deviations and intervals are for numbers to predict, but the labels are classes (%s)", f.src.Name(),
 			f.info.Training.Why["task"])
 	}
 	f.progress("solve", 0, -1)
 	start := time.Now()
 	before := f.report.Map + f.report.Solve
-	opt := learn.Ridge{Lambda: f.cfg.Lambda, By: by, Path: f.cfg.Path, Rows: again, Variance: f.cfg.Variance, Room: f.room}
+	opt := learn.Ridge{Lambda: o.Lambda, By: by, Path: o.Path, Rows: again, Variance: o.Variance, Room: f.room}
 	fitted, err := opt.Fit(f.ctx, parts)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
@@ -271,7 +319,7 @@ func (f *fit) solveRidge(parts []*moments.Stats, by string, again func(func(z *m
 	if fitted.Variance != nil {
 		f.learned = model.Ridge{Linear: model.Linear{Linear: fitted.Linear}, Variance: fitted.Variance}
 	}
-	if f.cfg.Conformal != 0 {
+	if o.Conformal != 0 {
 		fitted.Report.Conformal, err = f.calibrateIntervals(fitted.Variance)
 		return err
 	}
@@ -316,7 +364,7 @@ func (f *fit) calibrateIntervals(variance *learn.Variance) (*learn.Conformal, er
 				f.src.Name(), option.Ref("variance"))
 		}
 	}
-	c, err := learn.NewConformal(f.cfg.Conformal, residuals, k, variance != nil)
+	c, err := learn.NewConformal(f.cfg.Learner.(Ridge).Conformal, residuals, k, variance != nil)
 	if err != nil {
 		return nil, f.located(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,8 +25,8 @@ type Sharded struct {
 
 // CheckSharded checks a configuration for a training in pieces, and returns it with its learner.
 func CheckSharded(cfg Config) (Config, error) {
-	if cfg.Learner == "" || cfg.Learner == "auto" {
-		cfg.Learner = ridgeLearner.name
+	if cfg.automatic() {
+		cfg.SetLearner(ridgeLearner.name)
 	}
 	if err := cfg.Check(); err != nil {
 		return cfg, err
@@ -36,13 +35,14 @@ func CheckSharded(cfg Config) (Config, error) {
 	if err != nil {
 		return cfg, err
 	}
-	l := LearnerOf(c.Learner)
+	l := c.Traits()
+	ridge := As[Ridge](c.Learner)
 	switch {
 	case l.shared != nil && l.shared(&c) == "":
 		return cfg, option.Errorf("in pieces the learner %s is trained in the primal, with the penalty l2 and a smooth loss, each class against the rest or "+
 			"multinomial; leave out %s, %s, %s and %s, or take others", l.name, option.Ref("penalty"), option.Ref("solver"), option.Ref("loss"),
 			option.Ref("multiclass"))
-	case l.shared != nil && c.C == 0:
+	case l.shared != nil && As[SVM](c.Learner).C == 0:
 		return cfg, option.Errorf("C is chosen on rows in memory, which a training in pieces does not have; give %s, such as the one that a training on a "+
 			"sample of the rows chooses", option.Ref("c"))
 	case l.shared != nil && c.reduces():
@@ -62,7 +62,7 @@ func CheckSharded(cfg Config) (Config, error) {
 		return cfg, errors.New("a metric is learned in passes of its own, which a training in pieces does not have; leave metric out")
 	case c.Map.Given != nil:
 		return cfg, errors.New("landmarks of a file are not in the manifest of a training in pieces; take those of its own rows")
-	case c.Conformal != 0:
+	case ridge.Conformal != 0:
 		return cfg, errors.New("intervals take one more pass, over rows held back, which a training in pieces does not have; ask for the variance")
 	case c.Threshold != "":
 		return cfg, errors.New("a threshold takes rows that the learner has not seen, which a training in pieces does not have; give one to predict")
@@ -70,20 +70,20 @@ func CheckSharded(cfg Config) (Config, error) {
 		return cfg, errors.New("probabilities take rows that the learner has not seen, in passes that a training in pieces does not have")
 	case c.Reduce.MapComponents > 0:
 		return cfg, errors.New("components of each map take all rows once more; ask for components of all features")
-	case c.LambdaBy == "loo" || c.Path && c.LambdaBy == "":
+	case ridge.LambdaBy == "loo" || ridge.Path && ridge.LambdaBy == "":
 		return cfg, errors.New("leaving rows out takes all of them once more; choose λ by evidence, folds or held-out rows")
-	case c.SurveyRows > 0:
+	case c.surveyRows() > 0:
 		return cfg, errors.New("survey_rows is for streams; the survey of pieces is of all rows")
 	}
-	if l.shared != nil && slices.Contains(l.losses, "squared_hinge") {
-		cfg.Solver = "primal"
+	if _, ok := c.Learner.(SVM); ok {
+		cfg.Set("solver", "primal")
 	}
 	return cfg, nil
 }
 
 // Passes says whether a training in pieces takes many passes over the rows.
 func (c Config) Passes() bool {
-	l := LearnerOf(c.Learner)
+	l := c.Traits()
 	return l != nil && l.shared != nil
 }
 
@@ -91,7 +91,7 @@ func (c Config) Passes() bool {
 func (c Config) SurveyOptions() (dataset.SurveyOptions, error) {
 	all, err := c.withDefaults()
 	f := &fit{cfg: all, asked: c}
-	return dataset.SurveyOptions{Seed: all.Seed, Sample: f.sampleRows(all.pipeline()), Rows: all.SurveyRows}, err
+	return dataset.SurveyOptions{Seed: all.Seed, Sample: f.sampleRows(all.pipeline()), Rows: all.surveyRows()}, err
 }
 
 // NewSharded goes on from the survey of all rows: it settles scaling, kernel and map. name is that of the data, and schema how
@@ -116,8 +116,9 @@ func NewSharded(ctx context.Context, name string, schema dataset.Schema, sum *da
 	if f.info.Task != "classify" {
 		return nil, option.Errorf("%s: the learner %s in pieces is for classes, and the task is to %s", name, f.learner.name, f.info.Task)
 	}
+	o := As[SVM](f.cfg.Learner)
 	shared, err := learn.NewSharedPrimal(f.learnDim(), len(f.info.Classes), learn.Primal{
-		Loss: f.learner.shared(&f.cfg), C: f.cfg.C, Tolerance: f.cfg.Tolerance, MaxIter: f.cfg.MaxIter,
+		Loss: f.learner.shared(&f.cfg), C: o.C, Tolerance: o.Tolerance, MaxIter: o.MaxIter,
 	})
 	return &Sharded{f, shared}, err
 }
@@ -256,7 +257,7 @@ func (s *Sharded) Fixed() Config {
 		c.Map.Features = s.f.mapDim()
 	}
 	if by := s.f.lambdaBy(s.f.sum.Rows); s.f.learner.name == ridgeLearner.name && by != "given" {
-		c.LambdaBy = by
+		c.Set("lambda_by", by)
 	}
 	return c
 }

@@ -31,7 +31,7 @@ type PartsFit func(ctx context.Context, some []int, cfgs []Config) (models []*le
 
 // Setting is the setting that a search varies by default, by its JSON name: "lambda",
 // "c", or "" for none.
-func (l *Learner) Setting() string {
+func (l *Traits) Setting() string {
 	if l == nil {
 		return ""
 	}
@@ -40,29 +40,30 @@ func (l *Learner) Setting() string {
 
 // SharesStatistics says whether trainings share statistics of parts of the rows (FitParts), if they
 // share anything.
-func (l *Learner) SharesStatistics() bool { return l != nil && l.sharing.parts != nil }
+func (l *Traits) SharesStatistics() bool { return l != nil && l.sharing.parts != nil }
 
 // Shares says whether the training of c for a task can share statistics (FitParts) or features
 // (Prepared.FitPath) with trainings of the same learner.
-func (l *Learner) Shares(c *Config, task string) bool {
-	if l == nil || l.sharing.able == nil || c.calibrates() || c.discriminates() || c.Variance || c.Conformal != 0 || c.Path {
+func (l *Traits) Shares(c *Config, task string) bool {
+	if l == nil || l.sharing.able == nil || c.calibrates() || c.discriminates() {
 		return false
 	}
 	return l.sharing.able(c, task)
 }
 
 // FitParts begins trainings on statistics of parts of the rows, for a learner that shares them.
-func (l *Learner) FitParts(parts []*moments.Stats) (PartsFit, error) { return l.sharing.parts(parts) }
+func (l *Traits) FitParts(parts []*moments.Stats) (PartsFit, error) { return l.sharing.parts(parts) }
 
 // OffPath returns a configuration without the setting that its learner has a path over, and the value of
 // that setting.
-func (l *Learner) OffPath(c Config) (Config, float64) {
-	value := 0.0
-	switch l.Setting() {
-	case "lambda":
-		value, c.Lambda, c.LambdaBy = c.Lambda, 0, ""
-	case "c":
-		value, c.C = c.C, 0
+func (l *Traits) OffPath(c Config) (Config, float64) {
+	setting := l.Setting()
+	if setting == "" {
+		return c, 0
+	}
+	value := c.Get(setting).(float64)
+	if c.Set(setting, 0); setting == "lambda" {
+		c.Set("lambda_by", "")
 	}
 	return c, value
 }
@@ -70,12 +71,10 @@ func (l *Learner) OffPath(c Config) (Config, float64) {
 // BeforeLearner returns a configuration with the learner's settings removed: configurations for which it is equal
 // see the same features.
 func (c Config) BeforeLearner() Config {
-	c.Learner, c.Lambda, c.LambdaBy, c.C, c.Loss, c.Multiclass, c.Penalty, c.Solver = ridgeLearner.name, 0, "", 0, "", "", "", ""
-	c.Priors = ""
+	c.Learner = Ridge{}
 	if !c.discriminates() {
-		c.Shrinkage, c.ShrinkageGiven = 0, false
+		c.Shrinkage = Shrinkage{}
 	}
-	c.Epsilon, c.EpsilonGiven, c.Tolerance, c.MaxIter = 0, false, 0, 0
 	if !c.pipeline().Mapped() && !c.machine() {
 		c.Kernel.Gamma = ""
 	}
@@ -97,7 +96,7 @@ func (p *Prepared) FitPath(ctx context.Context, rows *PathRows, cfgs []Config, s
 	if err != nil {
 		return err
 	}
-	l := LearnerOf(first.Learner)
+	l := first.Traits()
 	values := make([]float64, len(cfgs))
 	for i, c := range cfgs {
 		_, values[i] = l.OffPath(c)
@@ -111,12 +110,14 @@ func (p *Prepared) resolve(cfg Config) (Config, error) {
 	if err != nil {
 		return cfg, err
 	}
-	if cfg.Learner == "auto" {
-		cfg.Learner = p.f.learner.name
+	if cfg.automatic() {
+		cfg.SetLearner(p.f.learner.name)
 	}
 	task := cfg.Task
 	cfg.Task = p.f.info.Task
-	err = cfg.checkLearner()
+	if err = cfg.settleLearner(); err == nil {
+		err = cfg.checkLearner()
+	}
 	cfg.Task = task
 	return cfg, err
 }

@@ -10,11 +10,11 @@ import (
 func TestRowsOfLearnersAreWhole(t *testing.T) {
 	for _, l := range learners() {
 		s := l.sharing
-		if s.setting != "" && !slices.Contains(l.options, s.setting) {
+		if s.setting != "" && !l.has(s.setting) {
 			t.Errorf("%s: searches over %s, which it does not have", l.name, s.setting)
 		}
 		if s.setting != "" {
-			if off, value := l.OffPath(Config{Lambda: 2, LambdaBy: "trace", C: 2}); value != 2 || off.Lambda != 0 && off.C != 0 {
+			if off, value := l.OffPath(Config{Learner: Named{Options: map[string]any{"lambda": 2, "lambda_by": "trace", "c": 2}}}); value != 2 || off.Get("lambda").(float64) != 0 && off.Get("c").(float64) != 0 {
 				t.Errorf("%s: the path has the value %g and leaves %+v", l.name, value, off)
 			}
 		}
@@ -40,22 +40,22 @@ func TestSharingKeepsToPlainTrainings(t *testing.T) {
 		task string
 		want bool
 	}{
-		{Config{Learner: "ridge", Lambda: 1}, "regress", true},
-		{Config{Learner: "ridge"}, "regress", false}, // it chooses λ itself
-		{Config{Learner: "ridge", Lambda: 1, Variance: true}, "regress", false},
-		{Config{Learner: "svm", C: 1}, "classify", true},
-		{Config{Learner: "svm", C: 1, Calibrate: Calibration{Method: "platt"}}, "classify", false},
-		{Config{Learner: "svm", C: 1, Calibrate: Calibration{Method: "none"}}, "classify", true},
-		{Config{Learner: "svm", C: 1}, "multilabel", false},
-		{Config{Learner: "svm", C: 1, Penalty: "l1"}, "classify", false},
-		{Config{Learner: "svr", C: 1}, "regress", true},
-		{Config{Learner: "svr", C: 1, Solver: "primal"}, "regress", false},
-		{Config{Learner: "logistic", C: 1}, "classify", true},
-		{Config{Learner: "logistic", C: 1, Solver: "dual"}, "classify", false},
-		{Config{Learner: "kernel-svm", C: 1}, "classify", false},
-		{Config{Learner: "auto", C: 1}, "classify", false},
+		{Config{Learner: Ridge{Lambda: 1}}, "regress", true},
+		{Config{Learner: Ridge{}}, "regress", false}, // it chooses λ itself
+		{Config{Learner: Ridge{Lambda: 1, Variance: true}}, "regress", false},
+		{Config{Learner: SVM{C: 1}}, "classify", true},
+		{Config{Learner: SVM{C: 1}, Calibrate: Calibration{Method: "platt"}}, "classify", false},
+		{Config{Learner: SVM{C: 1}, Calibrate: Calibration{Method: "none"}}, "classify", true},
+		{Config{Learner: SVM{C: 1}}, "multilabel", false},
+		{Config{Learner: SVM{C: 1, Penalty: "l1"}}, "classify", false},
+		{Config{Learner: SVR{C: 1}}, "regress", true},
+		{Config{Learner: SVR{C: 1, Solver: "primal"}}, "regress", false},
+		{Config{Learner: Logistic{C: 1}}, "classify", true},
+		{Config{Learner: Logistic{C: 1, Solver: "dual"}}, "classify", false},
+		{Config{Learner: KernelSVM{C: 1}}, "classify", false},
+		{Config{Learner: Named{Name: "auto", Options: map[string]any{"c": 1}}}, "classify", false},
 	} {
-		if got := LearnerOf(c.cfg.Learner).Shares(&c.cfg, c.task); got != c.want {
+		if got := LearnerOf(c.cfg.LearnerName()).Shares(&c.cfg, c.task); got != c.want {
 			t.Errorf("%+v to %s: shares is %v", c.cfg, c.task, got)
 		}
 	}
@@ -81,8 +81,8 @@ func TestTriedLearnersAreForTheData(t *testing.T) {
 		mapped, exact := c.data.Variants(base)
 		var got []string
 		for _, v := range append(mapped, exact...) {
-			name := v.Learner
-			switch v.C {
+			name := v.LearnerName()
+			switch v.Get("c").(float64) {
 			case 1:
 				name += " 1"
 			case 10:
@@ -107,7 +107,7 @@ func TestTriedLearnersAreForTheData(t *testing.T) {
 
 // The word auto names no learner, which has nothing and shares nothing.
 func TestNoLearnerHasNothing(t *testing.T) {
-	var none *Learner
+	var none *Traits
 	has, common := none.Has("lambda")
 	likely, _ := none.Likely(&Config{})
 	if LearnerOf("auto") != nil || none.Name() != "" || none.Exact() || has || common || likely || none.SharesStatistics() ||

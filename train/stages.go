@@ -7,11 +7,12 @@
 // any number of threads and any batch size. Options.Memory decides only whether the learner rfm is the default, which
 // holds all rows, and whether an svm has memory for Newton's steps after its passes.
 //
-// Programs use [Config] with its parts ([Metric], [Kernel], [Map], [Reduction], [Calibration]), [Options] and [Fit] with its variants; [Statistics] for rows that come in parts; [Online] for
-// a model that keeps learning; and [Resolve] and [NewPlan] for a [Plan]. The rest is for the packages that compare trainings (trial, cost, tune,
-// auto) and changes with them: [Learner] and the functions that find one ([LearnerOf], [ExactSVM], [OnePass], [Chooser],
-// [Data]), [Size], [Config.BeforeLearner], and what trainings on the same features share ([Prepared], [MappedRows], [PathRows],
-// [PartsFit]), and [Settings], the values of a configuration by name.
+// Programs use [Config] with its parts ([Metric], [Kernel], [Map], [Reduction], [Shrinkage], [Calibration]) and a [Learner] with its options,
+// such as [SVM]; [Options] and [Fit] with its variants; [Statistics] for rows that come in parts; [Online] for a model that keeps learning; and
+// [Resolve] and [NewPlan] for a [Plan]. The rest is for the packages that compare trainings (trial, cost, tune, auto) and changes with
+// them: [Traits] of learners and the functions that find them ([LearnerOf], [ExactSVM], [OnePass], [Chooser], [Data]), [Size],
+// [Config.BeforeLearner], what trainings on the same features share ([Prepared], [MappedRows], [PathRows], [PartsFit]), and [Settings], the values
+// of a configuration by name.
 package train
 
 import (
@@ -115,7 +116,7 @@ type fit struct {
 	classes *dataset.Classes   // nil: no classes
 	labels  *dataset.LabelSets // nil: a row has one label, or numbers
 
-	learner *Learner
+	learner *Traits
 
 	// classWeights are factors of the weights of rows by class, nil if all are 1.
 	classWeights []float64
@@ -164,7 +165,7 @@ func (f *fit) survey() error {
 	sum, err := dataset.Survey(f.ctx, f.src, dataset.SurveyOptions{
 		Seed:     f.cfg.Seed,
 		Sample:   f.sampleRows(p),
-		Rows:     f.cfg.SurveyRows,
+		Rows:     f.cfg.surveyRows(),
 		Progress: func(rows int, share float64) { f.progress(reading, rows, share) },
 	})
 	if err != nil {

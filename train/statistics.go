@@ -178,8 +178,8 @@ func (s *Statistics) restore(f *fit) error {
 // take in the rows of src, and must not be used afterwards.
 func FitStatistics(ctx context.Context, src dataset.Source, s *Statistics, cfg Config, opt Options) (*model.Model, *Report, error) {
 	start := time.Now()
-	if cfg.Learner == "" || cfg.Learner == "auto" {
-		cfg.Learner = ridgeLearner.name
+	if cfg.automatic() {
+		cfg.SetLearner(ridgeLearner.name)
 	}
 	if src == nil {
 		src = nothing{}
@@ -195,10 +195,11 @@ func FitStatistics(ctx context.Context, src dataset.Source, s *Statistics, cfg C
 // resume continues a training from the point where its statistics were made.
 func (f *fit) resume() error {
 	c, s := &f.cfg, f.stats
+	ridge := As[Ridge](c.Learner)
 	switch {
-	case !slices.Contains(statisticsLearners, c.Learner):
-		return fmt.Errorf("statistics are for the learners %s, not for %s", strings.Join(statisticsLearners, " and "), c.Learner)
-	case c.Conformal != 0:
+	case !slices.Contains(statisticsLearners, c.LearnerName()):
+		return fmt.Errorf("statistics are for the learners %s, not for %s", strings.Join(statisticsLearners, " and "), c.LearnerName())
+	case ridge.Conformal != 0:
 		return errors.New("intervals take rows that were held back, which saved statistics do not have; train on all rows at once, " +
 			"or ask for the variance")
 	case c.Threshold != "":
@@ -208,13 +209,13 @@ func (f *fit) resume() error {
 	case c.Reduce.MapComponents > 0:
 		return errors.New("components of each map take all rows once more, which saved statistics do not have; " +
 			"ask for components of all features")
-	case c.LambdaBy == "loo":
+	case ridge.LambdaBy == "loo":
 		return errors.New("leaving rows out takes all of them once more, which saved statistics do not have; choose λ by evidence")
 	}
 	if err := s.restore(f); err != nil {
 		return err
 	}
-	f.learner, f.classWeights = LearnerOf(c.Learner), s.made.ByClass
+	f.learner, f.classWeights = c.Traits(), s.made.ByClass
 	f.info.Training.Learner = f.learner.name
 	if s.made.Task == "classify" {
 		f.classes = dataset.NewClasses(s.made.Classes)
@@ -257,7 +258,7 @@ func (f *fit) addRows() error {
 	if f.learner.name == ldaLearner.name {
 		return f.solveLDA(parts)
 	}
-	return f.solveRidge(parts, f.cfg.LambdaBy, nil)
+	return f.solveRidge(parts, As[Ridge](f.cfg.Learner).LambdaBy, nil)
 }
 
 // keep passes the statistics to Options.Keep before they are used up.
@@ -284,7 +285,7 @@ func (f *fit) checkKeep() error {
 		return errors.New("statistics are kept of rows, not of bags; make rows of the bags first (transform) and train on these")
 	case f.cfg.Reduce.MapComponents > 0:
 		return errors.New("statistics are of features, not of the components of each map; leave map_components out")
-	case f.cfg.Conformal != 0:
+	case As[Ridge](f.cfg.Learner).Conformal != 0:
 		return errors.New("intervals hold rows back, so the statistics would lack them; leave out one of the two")
 	}
 	return nil

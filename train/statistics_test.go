@@ -89,19 +89,20 @@ func TestAppendedRowsGiveTheModelOfOnePass(t *testing.T) {
 	all := matrix.Rows{Dense: x}
 	part := func(lo, hi int) dataset.Source { return source(t, all.Slice(lo, hi), y[2*lo:2*hi], 2, nil) }
 	for _, cfg := range []Config{
-		{Lambda: 0.5},
-		{LambdaBy: "held-out"},
-		{LambdaBy: "folds", Map: Map{Features: 600}}, // sums of blocks in float32
-		{LambdaBy: "evidence"},
-		{LambdaBy: "held-out", Scale: "quantile", Metric: Metric{Form: "diagonal", Landmarks: 50}},
-		{Lambda: 0.1, Scale: "robust", Metric: Metric{Form: "full", Landmarks: 50}},
+		{Learner: Named{Options: map[string]any{"lambda": 0.5}}},
+		{Learner: Named{Options: map[string]any{"lambda_by": "held-out"}}},
+		{Learner: Named{Options: map[string]any{"lambda_by": "folds"}}, Map: Map{Features: 600}}, // sums of blocks in float32
+		{Learner: Named{Options: map[string]any{"lambda_by": "evidence"}}},
+		{Learner: Named{Options: map[string]any{"lambda_by": "held-out"}}, Scale: "quantile", Metric: Metric{Form: "diagonal", Landmarks: 50}},
+		{Learner: Named{Options: map[string]any{"lambda": 0.1}}, Scale: "robust", Metric: Metric{Form: "full", Landmarks: 50}},
 	} {
-		cfg.Learner, cfg.Seed = "ridge", 7
+		cfg.SetLearner("ridge")
+		cfg.Seed = 7
 		if cfg.Map.Features == 0 {
 			cfg.Map.Features = 64
 		}
 		_, file := keeping(t, part(0, 500), cfg)
-		more := Config{Lambda: cfg.Lambda, LambdaBy: cfg.LambdaBy}
+		more := Config{Learner: Named{Options: map[string]any{"lambda": cfg.Get("lambda").(float64), "lambda_by": cfg.Get("lambda_by").(string)}}}
 		one := continued(t, part(0, 900), statisticsOf(t, file).Empty(), more)
 		two := continued(t, part(500, 900), statisticsOf(t, file), more)
 		a, b := one.Info().Training, two.Info().Training
@@ -125,7 +126,7 @@ func TestAppendedRowsGiveTheModelOfOnePass(t *testing.T) {
 		shards := statisticsOf(t, file)
 		for _, cut := range [][2]int{{800, 900}, {500, 501}, {501, 800}} {
 			var other bytes.Buffer
-			if _, _, err := FitStatistics(context.Background(), part(cut[0], cut[1]), statisticsOf(t, file).Empty(), Config{Lambda: 1},
+			if _, _, err := FitStatistics(context.Background(), part(cut[0], cut[1]), statisticsOf(t, file).Empty(), Config{Learner: Named{Options: map[string]any{"lambda": 1}}},
 				Options{Keep: func(s *Statistics) error { return s.file.Write(&other) }}); err != nil {
 				t.Fatal(err)
 			}
@@ -137,7 +138,7 @@ func TestAppendedRowsGiveTheModelOfOnePass(t *testing.T) {
 			t.Errorf("%d rows after merging", shards.Rows())
 		}
 		// Rows of shards belong to other parts, as they count from 0: λ differs.
-		merged := continued(t, nil, shards, Config{Lambda: model.ReportOf[*learn.RidgeReport](&a).Lambda})
+		merged := continued(t, nil, shards, Config{Learner: Named{Options: map[string]any{"lambda": model.ReportOf[*learn.RidgeReport](&a).Lambda}}})
 		sameScores(t, "merged", one, merged, all, tolerance)
 	}
 }
@@ -147,9 +148,9 @@ func TestStatisticsGiveTheModelTheyCameWith(t *testing.T) {
 	x, names := rings(3, 700, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 1, names)
 	for _, cfg := range []Config{
-		{Learner: "ridge", Map: Map{Features: 64}, ClassWeight: "a=3,b=0.5"},
-		{Learner: "ridge", Map: Map{Name: "nystrom", Features: 32}, Scale: "standard"},
-		{Learner: "ridge", Kernel: Kernel{Name: "linear"}},
+		{Learner: Ridge{}, Map: Map{Features: 64}, ClassWeight: "a=3,b=0.5"},
+		{Learner: Ridge{}, Map: Map{Name: "nystrom", Features: 32}, Scale: "standard"},
+		{Learner: Ridge{}, Kernel: Kernel{Name: "linear"}},
 	} {
 		m, file := keeping(t, src, cfg)
 		again := continued(t, nil, statisticsOf(t, file), Config{})
@@ -169,9 +170,9 @@ func TestStatisticsGiveTheModelTheyCameWith(t *testing.T) {
 
 func TestRowsThatDoNotFitStatisticsAreRefused(t *testing.T) {
 	x, names := rings(4, 300, 2)
-	_, classes := keeping(t, source(t, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: "ridge", Map: Map{Features: 64}})
+	_, classes := keeping(t, source(t, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: Ridge{}, Map: Map{Features: 64}})
 	wx, wy := waves(4, 300)
-	_, numbers := keeping(t, source(t, matrix.Rows{Dense: wx}, wy, 2, nil), Config{Learner: "ridge", Map: Map{Features: 64}})
+	_, numbers := keeping(t, source(t, matrix.Rows{Dense: wx}, wy, 2, nil), Config{Learner: Ridge{}, Map: Map{Features: 64}})
 	names[7] = "z"
 	odd := source(t, matrix.Rows{Dense: x}, nil, 1, names)
 	for name, c := range map[string]struct {
@@ -186,10 +187,10 @@ func TestRowsThatDoNotFitStatisticsAreRefused(t *testing.T) {
 		"other targets": {numbers, source(t, matrix.Rows{Dense: wx}, wy[:300], 1, nil), Config{},
 			"rows have 1 targets, the statistics are of 2"},
 		"no targets":        {numbers, source(t, matrix.Rows{Dense: wx}, nil, 0, nil), Config{}, "rows have 0 targets"},
-		"intervals":         {numbers, nil, Config{Conformal: 0.9}, "intervals take rows"},
-		"leave-one-out":     {numbers, nil, Config{LambdaBy: "loo"}, "leaving rows out takes all of them"},
-		"another learner":   {numbers, nil, Config{Learner: "svm"}, "statistics are for the learners ridge and lda"},
-		"an unknown option": {numbers, nil, Config{LambdaBy: "luck"}, `lambda_by "luck" is not known`},
+		"intervals":         {numbers, nil, Config{Learner: Named{Options: map[string]any{"conformal": 0.9}}}, "intervals take rows"},
+		"leave-one-out":     {numbers, nil, Config{Learner: Named{Options: map[string]any{"lambda_by": "loo"}}}, "leaving rows out takes all of them"},
+		"another learner":   {numbers, nil, Config{Learner: SVM{}}, "statistics are for the learners ridge and lda"},
+		"an unknown option": {numbers, nil, Config{Learner: Named{Options: map[string]any{"lambda_by": "luck"}}}, `lambda_by "luck" is not known`},
 	} {
 		if _, _, err := FitStatistics(context.Background(), c.src, statisticsOf(t, c.file), c.cfg, Options{}); err == nil ||
 			!strings.Contains(err.Error(), c.want) {
@@ -199,10 +200,10 @@ func TestRowsThatDoNotFitStatisticsAreRefused(t *testing.T) {
 	if err := statisticsOf(t, classes).Merge(statisticsOf(t, numbers)); err == nil || !strings.Contains(err.Error(), "another pipeline") {
 		t.Errorf("classes and numbers merged: %v", err)
 	}
-	for name, cfg := range map[string]Config{"of an svm": {Learner: "svm", Map: Map{Features: 64}},
-		"without the rows of intervals": {Learner: "ridge", Conformal: 0.9, Map: Map{Features: 64}}} {
+	for name, cfg := range map[string]Config{"of an svm": {Learner: SVM{}, Map: Map{Features: 64}},
+		"without the rows of intervals": {Learner: Ridge{Conformal: 0.9}, Map: Map{Features: 64}}} {
 		src := source(t, matrix.Rows{Dense: wx}, wy, 2, nil)
-		if cfg.Learner == "svm" {
+		if cfg.LearnerName() == "svm" {
 			x, names := rings(4, 300, 2)
 			src = source(t, matrix.Rows{Dense: x}, nil, 1, names)
 		}
@@ -214,7 +215,7 @@ func TestRowsThatDoNotFitStatisticsAreRefused(t *testing.T) {
 
 func TestStatisticsFilesAreChecked(t *testing.T) {
 	x, names := rings(5, 300, 2)
-	m, file := keeping(t, source(t, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: "ridge", Map: Map{Features: 64}, Scale: "standard"})
+	m, file := keeping(t, source(t, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: Ridge{}, Map: Map{Features: 64}, Scale: "standard"})
 	// In a model's place, and the other way round.
 	if _, err := read(file); err == nil || !strings.Contains(err.Error(), "statistics of rows, not a model") {
 		t.Errorf("statistics as a model: %v", err)
@@ -247,7 +248,7 @@ func TestStatisticsFilesAreChecked(t *testing.T) {
 
 func FuzzReadStatistics(f *testing.F) {
 	x, names := rings(5, 60, 2)
-	_, file := keeping(f, source(f, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: "ridge", Map: Map{Features: 8}, LambdaBy: "folds"})
+	_, file := keeping(f, source(f, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: Ridge{LambdaBy: "folds"}, Map: Map{Features: 8}})
 	f.Add(file)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		safetensors.Seal(data)
@@ -256,7 +257,7 @@ func FuzzReadStatistics(f *testing.F) {
 			return
 		}
 		// What was accepted can be used, or says why not.
-		_, _, _ = FitStatistics(context.Background(), nil, s, Config{Lambda: 1}, Options{})
+		_, _, _ = FitStatistics(context.Background(), nil, s, Config{Learner: Named{Options: map[string]any{"lambda": 1}}}, Options{})
 	})
 }
 
@@ -265,9 +266,9 @@ func TestRidgeChoosesTheSameLambdaAtAnyBatchSize(t *testing.T) {
 	src := source(t, matrix.Rows{Dense: x}, y, 2, nil)
 	names, _ := learn.LambdaBy()
 	for _, by := range names {
-		cfg := Config{Map: Map{Features: 64}, LambdaBy: by, Conformal: 0.8, Variance: by == "loo"}
+		cfg := Config{Map: Map{Features: 64}, Learner: Named{Options: map[string]any{"lambda_by": by, "conformal": 0.8, "variance": by == "loo"}}}
 		if by == "trace" {
-			cfg.Lambda = 1e-3
+			cfg.Set("lambda", 1e-3)
 		}
 		want := fileOf(t, fitted(t, src, cfg))
 		for _, size := range []int{1, 100, 333} {
@@ -282,8 +283,8 @@ func TestRidgeChoosesTheSameLambdaAtAnyBatchSize(t *testing.T) {
 func TestLeaveOneOutErrorIsThatOfModelsWithoutTheRow(t *testing.T) {
 	x, y := waves(7, 60)
 	all := matrix.Rows{Dense: x}
-	_, file := keeping(t, source(t, all, y, 2, nil), Config{Learner: "ridge", Map: Map{Features: 16}, Lambda: 1})
-	loo := fitted(t, source(t, all, y, 2, nil), Config{Map: Map{Features: 16}, LambdaBy: "loo"})
+	_, file := keeping(t, source(t, all, y, 2, nil), Config{Learner: Ridge{Lambda: 1}, Map: Map{Features: 16}})
+	loo := fitted(t, source(t, all, y, 2, nil), Config{Map: Map{Features: 16}, Learner: Named{Options: map[string]any{"lambda_by": "loo"}}})
 	for _, p := range model.ReportOf[*learn.RidgeReport](&loo.Info().Training).Path {
 		if p.Lambda < 1e-3 || p.Lambda > 100 {
 			continue
@@ -292,7 +293,7 @@ func TestLeaveOneOutErrorIsThatOfModelsWithoutTheRow(t *testing.T) {
 		score := matrix.NewDense(1, 2)
 		for i := range 60 {
 			rest := statisticsOf(t, file).Empty()
-			m := continued(t, without(t, x, y, i), rest, Config{Lambda: p.Lambda})
+			m := continued(t, without(t, x, y, i), rest, Config{Learner: Named{Options: map[string]any{"lambda": p.Lambda}}})
 			if err := m.Scores(score, all.Slice(i, i+1)); err != nil {
 				t.Fatal(err)
 			}
@@ -322,8 +323,8 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 		for seed := range uint64(seeds) {
 			x, y := waves(100+seed, 500+tested)
 			all := matrix.Rows{Dense: x}
-			m := fitted(t, source(t, all.Slice(0, 500), y[:1000], 2, nil), Config{Map: Map{Features: 48}, Conformal: level, Variance: variance,
-				Seed: seed + 1, Lambda: 0.1})
+			m := fitted(t, source(t, all.Slice(0, 500), y[:1000], 2, nil), Config{Map: Map{Features: 48}, Learner: Named{Options: map[string]any{"conformal": level, "variance": variance, "lambda": 0.1}},
+				Seed: seed + 1})
 			m, err := read(fileOf(t, m))
 			if err != nil {
 				t.Fatal(err)
@@ -360,7 +361,7 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 func TestDeviationsAreOfTheModelAlone(t *testing.T) {
 	x, y := waves(8, 400)
 	all := matrix.Rows{Dense: x}
-	m := fitted(t, source(t, all, y, 2, nil), Config{Map: Map{Features: 48}, Variance: true})
+	m := fitted(t, source(t, all, y, 2, nil), Config{Map: Map{Features: 48}, Learner: Named{Options: map[string]any{"variance": true}}})
 	noise := model.ReportOf[*learn.RidgeReport](&m.Info().Training).Noise
 	got := matrix.NewDense(400, 2)
 	if err := m.Deviations(got, all); err != nil {
@@ -399,7 +400,7 @@ func TestDeviationsAreOfTheModelAlone(t *testing.T) {
 		t.Error("a model without intervals tells some")
 	}
 	cx, names := rings(9, 300, 2)
-	for _, cfg := range []Config{{Variance: true, Map: Map{Features: 64}}, {Conformal: 0.9, Map: Map{Features: 64}}} {
+	for _, cfg := range []Config{{Learner: Named{Options: map[string]any{"variance": true}}, Map: Map{Features: 64}}, {Learner: Named{Options: map[string]any{"conformal": 0.9}}, Map: Map{Features: 64}}} {
 		if _, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: cx}, nil, 1, names), cfg, Options{}); err == nil ||
 			!strings.Contains(err.Error(), "the labels are classes") {
 			t.Errorf("%+v for classes: %v", cfg, err)

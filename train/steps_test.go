@@ -45,13 +45,13 @@ func TestPlansTrainTheSameModel(t *testing.T) {
 		{few, Config{}, "survey task scaling kernel map learner"},
 		{numbers, Config{Map: Map{Features: 64}, Calibrate: Calibration{Method: "none"}}, "survey task scaling kernel map learner"},
 		{numbers, Config{Metric: Metric{Form: "diagonal", Rows: 200}, Map: Map{Features: 64}}, "survey task scaling metric kernel map learner"},
-		{few, Config{Kernel: Kernel{Name: "poly", Degree: 2}, Map: Map{Features: 80}, Reduce: Reduction{Components: 10}, Learner: "ridge"}, "survey task scaling kernel map components learner"},
-		{few, Config{Learner: "kernel-svm", Scale: "none"}, "survey task kernel learner"},
-		{few, Config{Kernel: Kernel{Name: "linear"}, Learner: "logistic", C: 1}, "survey task scaling learner"},
-		{few, Config{Learner: "svm", C: 1, Map: Map{Features: 32}, Calibrate: Calibration{Method: "platt"}, Threshold: "0.3"}, "survey task scaling kernel map learner calibrate threshold"},
+		{few, Config{Kernel: Kernel{Name: "poly", Degree: 2}, Map: Map{Features: 80}, Reduce: Reduction{Components: 10}, Learner: Ridge{}}, "survey task scaling kernel map components learner"},
+		{few, Config{Learner: KernelSVM{}, Scale: "none"}, "survey task kernel learner"},
+		{few, Config{Kernel: Kernel{Name: "linear"}, Learner: Logistic{C: 1}}, "survey task scaling learner"},
+		{few, Config{Learner: SVM{C: 1}, Map: Map{Features: 32}, Calibrate: Calibration{Method: "platt"}, Threshold: "0.3"}, "survey task scaling kernel map learner calibrate threshold"},
 		{many, Config{Seed: 3}, "survey task scaling learner calibrate"},
-		{numbers, Config{Learner: "rfm", Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 40}}, "survey task scaling learner"},
-		{few, Config{Learner: "online", SurveyRows: 100, Map: Map{Features: 64}, Kernel: Kernel{Gamma: "median*2"}}, "survey task scaling kernel map learner"},
+		{numbers, Config{Learner: RFM{}, Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 40}}, "survey task scaling learner"},
+		{few, Config{Learner: SGD{SurveyRows: 100}, Map: Map{Features: 64}, Kernel: Kernel{Gamma: "median*2"}}, "survey task scaling kernel map learner"},
 	} {
 		o, err := c.cfg.SurveyOptions()
 		if err != nil {
@@ -84,14 +84,14 @@ func TestPlansTrainTheSameModel(t *testing.T) {
 		if got := strings.Join(says, " "); got != c.says {
 			t.Errorf("%+v: the steps are %s, want %s", c.cfg, got, c.says)
 		}
-		if plan.Config.own() && c.cfg.Learner == "" {
+		if plan.Config.own() && c.cfg.LearnerName() == "" {
 			continue // it takes its time, and the learner by its name is the next case
 		}
 		asked, planned := fitted(t, c.src, c.cfg), fitted(t, c.src, again.Config)
 		if !sameTensors(asked, planned) {
 			t.Errorf("%+v: %+v trains another model", c.cfg, again.Config)
 		}
-		if a, b := asked.Info(), planned.Info(); a.Training.Learner != plan.Config.Learner || a.Scale != b.Scale || a.Task != plan.Config.Task ||
+		if a, b := asked.Info(), planned.Info(); a.Training.Learner != plan.Config.LearnerName() || a.Scale != b.Scale || a.Task != plan.Config.Task ||
 			!slices.Equal(a.Classes, b.Classes) || a.Outputs != plan.Outputs {
 			t.Errorf("%+v: the model is %+v, as planned %+v", c.cfg, a, b)
 		}

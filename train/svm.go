@@ -9,31 +9,82 @@ import (
 	"time"
 
 	"mercer/dataset"
+	"mercer/internal/option"
 	"mercer/learn"
 	"mercer/model"
 )
 
+// SVM are the options of support vector machines of features.
+type SVM struct {
+	// C weighs the losses against the penalty, ½‖w‖² or ‖w‖₁; 0 means that held-out rows choose it.
+	C float64 `json:"c,omitempty" range:"positive"`
+
+	// Loss is "squared_hinge" (or "") or "hinge".
+	Loss string `json:"loss,omitempty"`
+
+	// Multiclass says how to handle more than two classes: "ovr" (or ""), each class against the rest, or
+	// "crammer-singer", all at once with the hinge loss.
+	Multiclass string `json:"multiclass,omitempty"`
+
+	// Penalty is "l2" (or "") or "l1", which leaves most weights at 0.
+	Penalty string `json:"penalty,omitempty"`
+
+	// Solver is "auto" (or ""), "dual" or "primal".
+	Solver string `json:"solver,omitempty"`
+
+	// Tolerance is the largest violation of the optimality conditions at which to stop; 0 means to stop at a duality gap of a
+	// thousandth.
+	Tolerance float64 `json:"tolerance,omitempty" range:"positive"`
+
+	// MaxIter bounds the passes over the rows; 0 means the learner's default.
+	MaxIter int `json:"max_iter,omitempty" range:"positive"`
+}
+
+func (SVM) learner() string { return svmName }
+
+const svmName = "svm"
+
+// svmLosses are the losses of the svm, the default first.
+var svmLosses = []string{"squared_hinge", "hinge"}
+
 // svmLearner is support vector machines, one class against the rest or all at once.
-var svmLearner = Learner{
-	name:    "svm",
+var svmLearner = Traits{
+	name:    svmName,
 	tasks:   []string{"classify", "multilabel"},
-	options: []string{"c", "loss", "multiclass", "penalty", "solver", "tolerance", "max-iter"},
-	losses:  []string{"squared_hinge", "hinge"},
-	check:   (*Config).checkSVM,
-	memory:  (*fit).svmMemory,
+	options: SVM{},
+	help: map[string]*option.Phrase{
+		"c": option.Phrasef("C of svm, svr and logistic (default: chosen on held-out rows); of kernel-svm (default 1); of online, " +
+			"λ = 1/(C·rows)"),
+		"loss": option.Phrasef("loss, of the svm: squared_hinge, hinge; of svr: squared_epsilon, epsilon; of online: logistic, hinge, " +
+			"squared_hinge, squared for classes, squared, epsilon, quantile, huber for numbers (default: the first named for the learner)"),
+		"multiclass": option.Phrasef("how several classes are told apart: ovr, each against the rest; crammer-singer (svm) or " +
+			"multinomial (logistic), all at once; ovo (kernel-svm), every two classes (default: ovr for svm and for the penalty l1, " +
+			"multinomial for logistic, ovo for kernel-svm)"),
+		"penalty": option.Phrasef("penalty of svm and logistic: l2, l1 (most weights are 0) (default l2)"),
+		"solver": option.Phrasef("solver of svm, svr and logistic: auto, dual, primal " +
+			"(default auto: primal for logistic, dual for the others)"),
+		"tolerance": option.Phrasef("where iterations stop; of svm, svr and one-class the largest violation of the optimality " +
+			"conditions (default: the learner's; these three stop at a duality gap of 0.1 %%)"),
+		"max_iter": option.Phrasef("most passes or iterations (default: the learner's)"),
+	},
+	check:  checked((*SVM).check),
+	memory: (*fit).svmMemory,
 	shared: func(c *Config) string {
-		if c.Penalty == "l1" || c.Multiclass == crammerSinger || c.Loss != "" && c.Loss != "squared_hinge" || c.Solver == "dual" {
+		o := c.Learner.(SVM)
+		if o.Penalty == "l1" || o.Multiclass == crammerSinger || o.Loss != "" && o.Loss != "squared_hinge" || o.Solver == "dual" {
 			return ""
 		}
 		return "squared_hinge"
 	},
-	newton: func(c *Config) bool { return c.Multiclass != crammerSinger },
+	primal: func(c *Config) bool { return c.Learner.(SVM).primal() },
+	newton: func(c *Config) bool { return c.Learner.(SVM).Multiclass != crammerSinger },
 	train:  (*fit).svm,
 	fix:    fixC,
 	sharing: sharing{
 		setting: "c",
 		able: func(c *Config, task string) bool {
-			return c.C > 0 && c.Penalty != "l1" && c.Solver != "primal" && task == "classify"
+			o := As[SVM](c.Learner)
+			return o.C > 0 && o.Penalty != "l1" && o.Solver != "primal" && task == "classify"
 		},
 		path: svmPath,
 	},
@@ -42,9 +93,10 @@ var svmLearner = Learner{
 
 // svmPath trains for each C, starting from the dual variables of the last.
 func svmPath(ctx context.Context, rows *PathRows, info *model.Info, cfg *Config, cs []float64, solved func(i int, l *learn.Linear)) error {
+	o := cfg.Learner.(SVM)
 	opt := learn.SVM{
-		Loss: cfg.Loss, Tolerance: cfg.Tolerance, MaxIter: cfg.MaxIter, Seed: cfg.Seed,
-		CrammerSinger: cfg.Multiclass == crammerSinger,
+		Loss: o.Loss, Tolerance: o.Tolerance, MaxIter: o.MaxIter, Seed: cfg.Seed,
+		CrammerSinger: o.Multiclass == crammerSinger,
 	}
 	next := 0
 	return learn.SVMPath(ctx, rows.Z, rows.Class, len(info.Classes), rows.Weights, opt, cs, func(l *learn.Linear, _ *learn.SVMReport) error {
@@ -58,77 +110,79 @@ func svmPath(ctx context.Context, rows *PathRows, info *model.Info, cfg *Config,
 func fixC(c *Config, r model.Report) {
 	switch r := r.(type) {
 	case *learn.SVMReport:
-		c.C = r.C
+		c.Set("c", r.C)
 	case *learn.PrimalReport:
-		c.C = r.C
+		c.Set("c", r.C)
 	case *learn.L1Report:
-		c.C = r.C
+		c.Set("c", r.C)
 	}
 }
 
-// checkSVM checks the options of the svm. L1 penalties and the primal are for the
+// check checks the options. L1 penalties and the primal are for the
 // squared hinge, one class against the rest.
-func (c *Config) checkSVM() error {
+func (o *SVM) check(c *Config) error {
+	loss := choice{"loss", &o.Loss, svmLosses}
+	if err := loss.known(svmName); err != nil {
+		return err
+	}
 	for _, o := range []choice{
-		{"penalty", &c.Penalty, []string{"l2", "l1"}},
-		{"multiclass", &c.Multiclass, []string{"ovr", crammerSinger}},
-		{"solver", &c.Solver, []string{"auto", "dual", "primal"}},
+		{"penalty", &o.Penalty, []string{"l2", "l1"}},
+		{"multiclass", &o.Multiclass, []string{"ovr", crammerSinger}},
+		{"solver", &o.Solver, []string{"auto", "dual", "primal"}},
 	} {
-		if err := o.settle("svm"); err != nil {
+		if err := o.settle(svmName); err != nil {
 			return err
 		}
 	}
 	switch {
-	case c.Multiclass == crammerSinger && c.Task == "multilabel":
+	case o.Multiclass == crammerSinger && c.Task == "multilabel":
 		return fmt.Errorf("multiclass %s takes one class a row; of several labels a row each has a machine of its own", crammerSinger)
-	case c.Multiclass == crammerSinger && c.Loss != "" && c.Loss != "hinge":
-		return fmt.Errorf("multiclass %s has its own loss, hinge; leave out the loss %s", crammerSinger, c.Loss)
-	case c.Multiclass == crammerSinger:
-		c.Loss = "hinge"
-	}
-	if !c.primalSVM() {
-		return nil
+	case o.Multiclass == crammerSinger && o.Loss != "" && o.Loss != "hinge":
+		return fmt.Errorf("multiclass %s has its own loss, hinge; leave out the loss %s", crammerSinger, o.Loss)
+	case o.Multiclass == crammerSinger:
+		o.Loss = "hinge"
 	}
 	switch {
-	case c.Penalty == "l1" && c.Solver == "dual":
+	case !o.primal():
+	case o.Penalty == "l1" && o.Solver == "dual":
 		return errors.New("the penalty l1 has a solver of the primal only; leave out solver dual")
-	case c.Loss != "" && c.Loss != "squared_hinge":
-		return fmt.Errorf("the penalty l1 and the primal are for the loss squared_hinge, not for %s", c.Loss)
-	case c.Multiclass != "ovr" || c.Task == "multilabel":
+	case o.Loss != "" && o.Loss != "squared_hinge":
+		return fmt.Errorf("the penalty l1 and the primal are for the loss squared_hinge, not for %s", o.Loss)
+	case o.Multiclass != "ovr" || c.Task == "multilabel":
 		return errors.New("the penalty l1 and the primal tell one class from the rest; leave out multiclass and labels of any number, " +
 			"or take penalty l2 and the solver dual")
 	}
-	return nil
+	return loss.settle(svmName)
 }
 
-// primalSVM says whether the svm is solved in the primal.
-func (c *Config) primalSVM() bool { return c.Penalty == "l1" || c.Solver == "primal" }
-
-// primalSolver says whether a primal solver goes over the rows.
-func (c *Config) primalSolver() bool {
-	return c.primalSVM() || c.Learner == logisticName && c.Solver != "dual"
-}
+// primal says whether a solver of the primal goes over the rows.
+func (o SVM) primal() bool { return o.Penalty == "l1" || o.Solver == "primal" }
 
 // choice is an option of a learner with few values, the default first.
 type choice struct {
-	name  string
-	value *string
-	known []string
+	name   string
+	value  *string
+	values []string
 }
 
 // settle fills in the default and rejects an unknown value.
 func (o *choice) settle(learner string) error {
 	if *o.value == "" {
-		*o.value = o.known[0]
+		*o.value = o.values[0]
 	}
-	if !slices.Contains(o.known, *o.value) {
-		return fmt.Errorf("the learner %s has no %s %q; it has %s", learner, o.name, *o.value, strings.Join(o.known, ", "))
+	return o.known(learner)
+}
+
+// known rejects an unknown value.
+func (o *choice) known(learner string) error {
+	if *o.value = strings.ToLower(*o.value); *o.value != "" && !slices.Contains(o.values, *o.value) {
+		return fmt.Errorf("the learner %s has no %s %q; it has %s", learner, o.name, *o.value, strings.Join(o.values, ", "))
 	}
 	return nil
 }
 
 func (f *fit) svmMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	if f.cfg.primalSVM() {
+	if f.cfg.Learner.(SVM).primal() {
 		return f.primalMemory(sum)
 	}
 	return f.iteratedMemory(sum)
@@ -144,15 +198,16 @@ func (f *fit) svm(sum *dataset.Summary) error {
 		return err
 	}
 	defer all.close()
-	if f.cfg.primalSVM() {
+	o := f.cfg.Learner.(SVM)
+	if o.primal() {
 		return f.primal(sum, all, "squared_hinge")
 	}
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
 	maxIter, told := f.passes(sum)
 	opt := learn.SVM{
-		C: f.cfg.C, Loss: f.cfg.Loss, Tolerance: f.cfg.Tolerance, MaxIter: maxIter, Seed: f.cfg.Seed,
-		CrammerSinger: f.cfg.Multiclass == crammerSinger,
+		C: o.C, Loss: o.Loss, Tolerance: o.Tolerance, MaxIter: maxIter, Seed: f.cfg.Seed,
+		CrammerSinger: o.Multiclass == crammerSinger,
 		Progress:      func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
 	}
 	if f.labels != nil {
@@ -178,7 +233,8 @@ func (f *fit) svm(sum *dataset.Summary) error {
 func (f *fit) fitDual(all *gathered, opt learn.SVM) (linear *learn.Linear, report *learn.SVMReport, err error) {
 	classes := len(f.info.Classes)
 	var path []learn.CPoint
-	if opt.C == 0 {
+	given := opt.C != 0
+	if !given {
 		chosen := f.choosing()
 		opt.C, path, err = learn.ChooseC(f.ctx, all.z, all.class, classes, all.weights, opt)
 		if chosen(); err != nil {
@@ -188,6 +244,6 @@ func (f *fit) fitDual(all *gathered, opt learn.SVM) (linear *learn.Linear, repor
 	if linear, report, err = learn.FitSVM(f.ctx, all.z, all.class, classes, all.weights, opt); err != nil {
 		return nil, nil, err
 	}
-	report.Path, report.Usual = path, f.cfg.C == 0 && path == nil
+	report.Path, report.Usual = path, !given && path == nil
 	return linear.Outputs(f.info.Outputs), report, nil
 }

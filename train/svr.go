@@ -7,30 +7,55 @@ import (
 	"time"
 
 	"mercer/dataset"
+	"mercer/internal/option"
 	"mercer/learn"
 	"mercer/model"
 )
 
+// SVR are the options of support vector regression of features.
+type SVR struct {
+	// C weighs the losses against the penalty ½‖w‖²; 0 means that held-out rows choose it.
+	C float64 `json:"c,omitempty" range:"positive"`
+
+	// Loss is "squared_epsilon" (or "") or "epsilon".
+	Loss string `json:"loss,omitempty"`
+
+	// Epsilon is half the width of the tube within which no error counts.
+	Epsilon      float64 `json:"epsilon,omitempty"`
+	EpsilonGiven bool    `json:"epsilon_given,omitempty"`
+
+	// Solver is "auto" (or ""), "dual" or "primal"; Tolerance and MaxIter are those of SVM.
+	Solver    string  `json:"solver,omitempty"`
+	Tolerance float64 `json:"tolerance,omitempty" range:"positive"`
+	MaxIter   int     `json:"max_iter,omitempty" range:"positive"`
+}
+
+func (SVR) learner() string { return "svr" }
+
 // svrLearner is support vector regression.
-var svrLearner = Learner{
+var svrLearner = Traits{
 	name:    "svr",
 	tasks:   []string{"regress"},
-	options: []string{"c", "loss", "epsilon", "solver", "tolerance", "max-iter"},
-	losses:  []string{"squared_epsilon", "epsilon"},
-	check:   (*Config).checkSVR,
-	memory:  (*fit).iteratedMemory,
-	newton:  func(*Config) bool { return true },
-	train:   (*fit).svr,
+	options: SVR{},
+	help: map[string]*option.Phrase{
+		"epsilon": option.Phrasef("distance that costs nothing, of svr (default 0), of kernel-svm (default 0.1), " +
+			"and of online with the loss epsilon (default 0)"),
+	},
+	check:  checked((*SVR).check),
+	memory: (*fit).iteratedMemory,
+	newton: func(*Config) bool { return true },
+	train:  (*fit).svr,
 	sharing: sharing{
 		setting: "c",
-		able:    func(c *Config, _ string) bool { return c.C > 0 && c.Solver != "primal" },
+		able:    func(c *Config, _ string) bool { o := As[SVR](c.Learner); return o.C > 0 && o.Solver != "primal" },
 		path:    svrPath,
 	},
 }
 
 // svrPath trains for each C.
 func svrPath(ctx context.Context, rows *PathRows, info *model.Info, cfg *Config, cs []float64, solved func(i int, l *learn.Linear)) error {
-	opt := learn.SVR{Loss: cfg.Loss, Epsilon: cfg.Epsilon, Tolerance: cfg.Tolerance, MaxIter: cfg.MaxIter, Seed: cfg.Seed}
+	o := cfg.Learner.(SVR)
+	opt := learn.SVR{Loss: o.Loss, Epsilon: o.Epsilon, Tolerance: o.Tolerance, MaxIter: o.MaxIter, Seed: cfg.Seed}
 	for i, c := range cs {
 		opt.C = c
 		l, _, err := learn.FitSVR(ctx, rows.Z, rows.Y, info.Outputs, rows.Weights, opt)
@@ -42,13 +67,17 @@ func svrPath(ctx context.Context, rows *PathRows, info *model.Info, cfg *Config,
 	return nil
 }
 
-// checkSVR checks the options of the svr. The primal is for the squared loss.
-func (c *Config) checkSVR() error {
-	solver := choice{"solver", &c.Solver, []string{"auto", "dual", "primal"}}
+// check checks the options. The primal is for the squared loss.
+func (o *SVR) check(*Config) error {
+	loss := choice{"loss", &o.Loss, []string{"squared_epsilon", "epsilon"}}
+	if err := loss.settle("svr"); err != nil {
+		return err
+	}
+	solver := choice{"solver", &o.Solver, []string{"auto", "dual", "primal"}}
 	if err := solver.settle("svr"); err != nil {
 		return err
 	}
-	if c.Solver == "primal" && c.Loss == "epsilon" {
+	if o.Solver == "primal" && o.Loss == "epsilon" {
 		return errors.New("the primal is for the loss squared_epsilon, not for epsilon; leave out one of them")
 	}
 	return nil
@@ -64,8 +93,9 @@ func (f *fit) svr(sum *dataset.Summary) error {
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
 	maxIter, told := f.passes(sum)
+	o := f.cfg.Learner.(SVR)
 	opt := learn.SVR{
-		C: f.cfg.C, Loss: f.cfg.Loss, Epsilon: f.cfg.Epsilon, Tolerance: f.cfg.Tolerance, MaxIter: maxIter, Seed: f.cfg.Seed,
+		C: o.C, Loss: o.Loss, Epsilon: o.Epsilon, Tolerance: o.Tolerance, MaxIter: maxIter, Seed: f.cfg.Seed,
 		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
 	}
 	var path []learn.CPoint
@@ -76,7 +106,7 @@ func (f *fit) svr(sum *dataset.Summary) error {
 			return err
 		}
 	}
-	if f.cfg.Solver == "primal" {
+	if o.Solver == "primal" {
 		in := learn.Primal{C: opt.C, Epsilon: opt.Epsilon, Tolerance: opt.Tolerance, MaxIter: opt.MaxIter, Progress: opt.Progress}
 		linear, report, err := learn.FitPrimalSVR(f.ctx, all.z, all.y, f.info.Outputs, all.weights, in)
 		if err != nil {
@@ -93,7 +123,7 @@ func (f *fit) svr(sum *dataset.Summary) error {
 		return err
 	}
 	told(report.Converged)
-	report.Path, report.Usual = path, f.cfg.C == 0 && path == nil
+	report.Path, report.Usual = path, o.C == 0 && path == nil
 	f.learned, f.info.Training.Report = model.Linear{Linear: linear}, report
 	return nil
 }

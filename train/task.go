@@ -13,7 +13,7 @@ import (
 
 // chooseTask decides between classification and regression.
 func (f *fit) chooseTask(sum *dataset.Summary) error {
-	if f.cfg.Learner == oneClassLearner.name || f.cfg.Task == "outliers" {
+	if f.cfg.LearnerName() == oneClassLearner.name || f.cfg.Task == "outliers" {
 		if err := f.checkWeights(sum); err != nil {
 			return err
 		}
@@ -25,7 +25,7 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 	}
 	f.info.Task = task
 	f.info.Training.Why["task"] = why
-	if l := LearnerOf(f.cfg.Learner); l != nil && !slices.Contains(l.tasks, task) {
+	if l := f.cfg.Traits(); l != nil && !slices.Contains(l.tasks, task) {
 		var can []string
 		for _, other := range learners() {
 			if slices.Contains(other.tasks, task) {
@@ -55,7 +55,7 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 		return nil
 	}
 	if f.classes, err = sum.Classes(); err != nil {
-		if f.cfg.SurveyRows > 0 {
+		if f.cfg.surveyRows() > 0 {
 			err = fmt.Errorf("of the %d rows that are looked at first: %w", sum.Rows, err)
 		}
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
@@ -72,7 +72,7 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 // checkWeights fails if the weights leave nothing to learn from, of all rows or of all but one class. If only the first rows were
 // surveyed, the learner finds it out at the end.
 func (f *fit) checkWeights(sum *dataset.Summary) error {
-	if n := f.cfg.SurveyRows; n > 0 && sum.Rows >= n {
+	if n := f.cfg.surveyRows(); n > 0 && sum.Rows >= n {
 		return nil
 	}
 	if err := sum.CheckWeights(f.classes, f.classWeights); err != nil {

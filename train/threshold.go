@@ -27,7 +27,7 @@ func (c *Config) checkThreshold() error {
 	case r.Kind == "probability" && c.Calibrate.Method == "none":
 		return option.Errorf("the threshold %s is a probability, and %s leaves these out; give score=%s, or another calibration", c.Threshold,
 			option.Set("calibrate", "none"), c.Threshold)
-	case c.SurveyRows > 0 && r.Chosen():
+	case c.surveyRows() > 0 && r.Chosen():
 		return option.Errorf("a training that looks at the first rows alone (%s) reads the rows once, and a threshold is chosen in passes of its own; "+
 			"give one as a number", option.Ref("survey_rows"))
 	}
@@ -79,7 +79,7 @@ func (f *fit) divide() error {
 		return err
 	}
 	if r.Kind == "probability" && !m.HasProbabilities() {
-		if f.cfg.SurveyRows > 0 {
+		if f.cfg.surveyRows() > 0 {
 			return errors.New("the threshold is a probability, which this learner has in passes of its own; give score=NUMBER")
 		}
 		f.cfg.Calibrate.Method = "platt"

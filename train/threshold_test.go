@@ -28,7 +28,7 @@ func rare(t *testing.T, rows int) (dataset.Source, *matrix.Dense, []string) {
 func TestThresholdsAreChosenOnRowsThatWereNotSeen(t *testing.T) {
 	ctx := context.Background()
 	src, _, _ := rare(t, 700)
-	cfg := Config{Learner: "ridge", Lambda: 1, Scale: "none", Kernel: Kernel{Name: "linear"}, Seed: 4}
+	cfg := Config{Learner: Ridge{Lambda: 1}, Scale: "none", Kernel: Kernel{Name: "linear"}, Seed: 4}
 	var scores []float32
 	var positive []bool
 	for fold := range 5 {
@@ -82,19 +82,19 @@ func TestThresholdsDecideAndAreKept(t *testing.T) {
 		cfg   Config
 		proba string
 	}{
-		{Config{Learner: "svm", Map: Map{Features: 32}, Threshold: "max-f1"}, ""},
-		{Config{Learner: "svm", Map: Map{Features: 32}, Threshold: "score=-0.7"}, ""},
-		{Config{Learner: "svm", Map: Map{Features: 32}, Threshold: "0.2"}, "platt"},
-		{Config{Learner: "svm", Map: Map{Features: 32}, Threshold: "0.2", Calibrate: Calibration{Method: "isotonic"}}, "isotonic"},
-		{Config{Learner: "svm", Map: Map{Features: 32}, Threshold: "recall=0.9", Calibrate: Calibration{Method: "temperature"}}, "temperature"},
-		{Config{Learner: "logistic", Map: Map{Features: 32}, Threshold: "0.2"}, "its own"},
-		{Config{Learner: "rfm", Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 60}, Threshold: "0.2"}, "held-out"},
-		{Config{Learner: "rfm", Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 60}, Threshold: "cost=fn:9,fp:1", ClassWeight: "balanced"}, ""},
-		{Config{Learner: "rfm", Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 60}, Threshold: "0.3", ClassWeight: "balanced"}, "platt"},
+		{Config{Learner: SVM{}, Map: Map{Features: 32}, Threshold: "max-f1"}, ""},
+		{Config{Learner: SVM{}, Map: Map{Features: 32}, Threshold: "score=-0.7"}, ""},
+		{Config{Learner: SVM{}, Map: Map{Features: 32}, Threshold: "0.2"}, "platt"},
+		{Config{Learner: SVM{}, Map: Map{Features: 32}, Threshold: "0.2", Calibrate: Calibration{Method: "isotonic"}}, "isotonic"},
+		{Config{Learner: SVM{}, Map: Map{Features: 32}, Threshold: "recall=0.9", Calibrate: Calibration{Method: "temperature"}}, "temperature"},
+		{Config{Learner: Logistic{}, Map: Map{Features: 32}, Threshold: "0.2"}, "its own"},
+		{Config{Learner: RFM{}, Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 60}, Threshold: "0.2"}, "held-out"},
+		{Config{Learner: RFM{}, Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 60}, Threshold: "cost=fn:9,fp:1", ClassWeight: "balanced"}, ""},
+		{Config{Learner: RFM{}, Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 60}, Threshold: "0.3", ClassWeight: "balanced"}, "platt"},
 		{Config{Threshold: "0.2"}, "held-out"},
 	} {
 		src := many
-		if c.cfg.Learner == "rfm" {
+		if c.cfg.LearnerName() == "rfm" {
 			src = few
 		}
 		m, _, err := Fit(ctx, src, c.cfg, Options{})
@@ -154,7 +154,7 @@ func TestThresholdsDecideAndAreKept(t *testing.T) {
 
 func TestThresholdedModelsAreFunctionsOfTheirData(t *testing.T) {
 	src, _, _ := rare(t, 400)
-	cfg := Config{Learner: "ridge", Map: Map{Features: 32}, Threshold: "max-f1"}
+	cfg := Config{Learner: Ridge{}, Map: Map{Features: 32}, Threshold: "max-f1"}
 	var files [][]byte
 	for range 2 {
 		m, _, err := Fit(context.Background(), src, cfg, Options{})
@@ -190,9 +190,9 @@ func TestThresholdsThatCannotBe(t *testing.T) {
 		{two, Config{Threshold: "f2"}, "not known"},
 		{two, Config{Threshold: "0.3", Calibrate: Calibration{Method: "none"}}, "calibrate=none leaves these out"},
 		{two, Config{Threshold: "max-f1", Task: "regress"}, "the task regress does not have"},
-		{two, Config{Threshold: "max-f1", Learner: "online", SurveyRows: 50}, "passes of its own"},
-		{two, Config{Threshold: "0.3", Learner: "online", Loss: "hinge", SurveyRows: 50}, "passes of its own"},
-		{two, Config{Threshold: "precision=1", Learner: "ridge", Map: Map{Features: 2}, Lambda: 1e9}, "no threshold has a precision of 1"},
+		{two, Config{Threshold: "max-f1", Learner: SGD{SurveyRows: 50}}, "passes of its own"},
+		{two, Config{Threshold: "0.3", Learner: SGD{Loss: "hinge", SurveyRows: 50}}, "passes of its own"},
+		{two, Config{Threshold: "precision=1", Learner: Ridge{Lambda: 1e9}, Map: Map{Features: 2}}, "no threshold has a precision of 1"},
 		{part["classify"](0, 300, false), Config{Threshold: "max-f1"}, "the model has 3 classes"},
 		{part["regress"](0, 300, false), Config{Threshold: "max-f1"}, "the model predicts numbers"},
 	} {
@@ -200,7 +200,7 @@ func TestThresholdsThatCannotBe(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
 		}
 	}
-	m, _, err := Fit(ctx, two, Config{Learner: "svm", Map: Map{Features: 16}}, Options{})
+	m, _, err := Fit(ctx, two, Config{Learner: SVM{}, Map: Map{Features: 16}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ type Data struct {
 const manyClasses = 50
 
 // First is the learner to compare kernels with on such data, nil if there is none.
-func (d Data) First() *Learner {
+func (d Data) First() *Traits {
 	for _, l := range learners() {
 		if l.tried.first != nil && l.tried.first(d) {
 			return &l
@@ -48,7 +48,7 @@ func (d Data) Variants(c Config) (mapped, exact []Config) {
 			continue
 		}
 		own := c
-		own.Learner = l.name
+		own.SetLearner(l.name)
 		if all := l.tried.variants(own, d); l.exact {
 			exact = append(exact, all...)
 		} else {
@@ -60,7 +60,7 @@ func (d Data) Variants(c Config) (mapped, exact []Config) {
 
 // OnePass is the learner that takes one pass over the rows, whose time can be predicted best: the fallback when there
 // is no time for another.
-func OnePass() *Learner {
+func OnePass() *Traits {
 	for _, l := range learners() {
 		if l.tried.onePass {
 			return &l
@@ -70,7 +70,7 @@ func OnePass() *Learner {
 }
 
 // Chooser is the learner that chooses kernels and their widths itself.
-func Chooser() *Learner {
+func Chooser() *Traits {
 	for _, l := range learners() {
 		if l.own {
 			return &l

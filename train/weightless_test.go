@@ -31,27 +31,27 @@ func TestNothingToLearnFromIsAnError(t *testing.T) {
 	all := func(int) int { return 1 }
 	for _, learner := range Learners() {
 		numbers := learner == "svr"
-		if _, _, err := Fit(ctx, table(none, numbers), Config{Learner: learner}, Options{}); err == nil ||
+		if _, _, err := Fit(ctx, table(none, numbers), Config{Learner: Named{Name: learner}}, Options{}); err == nil ||
 			!strings.Contains(err.Error(), "there is nothing to learn from") && !strings.Contains(err.Error(), "cannot do") {
 			t.Errorf("%s, weights of 0: %v", learner, err)
 		}
-		if _, _, err := Fit(ctx, table(one, false), Config{Learner: learner}, Options{}); !numbers && learner != "one-class" && (err == nil ||
+		if _, _, err := Fit(ctx, table(one, false), Config{Learner: Named{Name: learner}}, Options{}); !numbers && learner != "one-class" && (err == nil ||
 			!strings.Contains(err.Error(), `only rows of the class "c1"`) && !strings.Contains(err.Error(), "cannot do")) {
 			t.Errorf("%s, one class: %v", learner, err)
 		}
 	}
-	if _, _, err := Fit(ctx, table(all, false), Config{Learner: "svm", Map: Map{Features: 16}, ClassWeight: "c0=0"}, Options{}); err == nil {
+	if _, _, err := Fit(ctx, table(all, false), Config{Learner: SVM{}, Map: Map{Features: 16}, ClassWeight: "c0=0"}, Options{}); err == nil {
 		t.Error("a class weight of 0 left one class, and svm trained")
 	}
-	if _, _, err := Fit(ctx, table(none, false), Config{Learner: "online", Map: Map{Features: 16}, SurveyRows: 20}, Options{}); err == nil {
+	if _, _, err := Fit(ctx, table(none, false), Config{Learner: SGD{SurveyRows: 20}, Map: Map{Features: 16}}, Options{}); err == nil {
 		t.Error("online with a survey of the first rows trained")
 	}
-	if _, _, err := Fit(ctx, table(one, false), Config{Learner: "online", Map: Map{Features: 16}, SurveyRows: 20}, Options{}); err == nil ||
+	if _, _, err := Fit(ctx, table(one, false), Config{Learner: SGD{SurveyRows: 20}, Map: Map{Features: 16}}, Options{}); err == nil ||
 		!strings.Contains(err.Error(), "rows of one class alone") {
 		t.Errorf("online with a survey of the first rows trained on one class: %v", err)
 	}
 
-	m, _, err := Fit(ctx, table(all, false), Config{Learner: "online", Map: Map{Features: 16}}, Options{})
+	m, _, err := Fit(ctx, table(all, false), Config{Learner: SGD{}, Map: Map{Features: 16}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestNothingToLearnFromIsAnError(t *testing.T) {
 	}
 	var kept *Statistics
 	keep := Options{Keep: func(s *Statistics) error { kept = s; return nil }}
-	if _, _, err := Fit(ctx, table(all, false), Config{Learner: "ridge", Map: Map{Features: 16}}, keep); err != nil {
+	if _, _, err := Fit(ctx, table(all, false), Config{Learner: Ridge{}, Map: Map{Features: 16}}, keep); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := FitStatistics(ctx, table(none, false), kept, Config{}, Options{}); err == nil {

@@ -11,7 +11,7 @@ import (
 // learner and everything else that is not automatic.
 func Describe(c train.Config) string {
 	parts := []string{c.KernelName()}
-	if chooser := train.Chooser(); c.Learner == chooser.Name() && c.Kernel.Name == "" {
+	if chooser := train.Chooser(); c.LearnerName() == chooser.Name() && c.Kernel.Name == "" {
 		parts = nil
 	}
 	add := func(format string, v any) { parts = append(parts, fmt.Sprintf(format, v)) }
@@ -33,17 +33,17 @@ func Describe(c train.Config) string {
 	if c.Scale != "" && c.Scale != "auto" {
 		add("%s", c.Scale)
 	}
-	if c.Learner != "" && c.Learner != "auto" {
-		add("%s", c.Learner)
+	if c.LearnerName() != "" && c.LearnerName() != "auto" {
+		add("%s", c.LearnerName())
 	}
-	if c.C != 0 {
-		add("C %g", c.C)
+	if weight := train.As[train.SVM](c.Learner).C; weight != 0 {
+		add("C %g", weight)
 	}
-	switch {
-	case c.LambdaBy == "trace":
-		add("λ trace*%g", c.Lambda)
-	case c.Lambda != 0:
-		add("λ %g", c.Lambda)
+	switch ridge := train.As[train.Ridge](c.Learner); {
+	case ridge.LambdaBy == "trace":
+		add("λ trace*%g", ridge.Lambda)
+	case ridge.Lambda != 0:
+		add("λ %g", ridge.Lambda)
 	}
 	return strings.Join(parts, " ")
 }

@@ -33,7 +33,7 @@ func TestRareClassesAreJudgedByLogLoss(t *testing.T) {
 	}
 	src := rows(0.05, 1200, 1)
 	for _, learner := range []string{"logistic", "svm"} {
-		cfg := train.Config{Learner: learner, Kernel: train.Kernel{Name: "linear"}, C: 1}
+		cfg := train.Config{Learner: train.Named{Name: learner, Options: map[string]any{"c": 1}}, Kernel: train.Kernel{Name: "linear"}}
 		m, _, err := train.Fit(context.Background(), src, cfg, train.Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -80,8 +80,8 @@ func histogramRow(r *random.Stream, x []float32) float64 {
 
 func TestRaceFindsTheKernelOfTheData(t *testing.T) {
 	candidates := []train.Config{
-		{Kernel: train.Kernel{Name: "linear"}, Learner: "svm"},
-		{Kernel: train.Kernel{Name: "rbf"}, Learner: "svm", Map: train.Map{Features: 256}},
+		{Kernel: train.Kernel{Name: "linear"}, Learner: train.SVM{}},
+		{Kernel: train.Kernel{Name: "rbf"}, Learner: train.SVM{}, Map: train.Map{Features: 256}},
 	}
 	for _, c := range []struct {
 		name string
@@ -107,8 +107,8 @@ func TestRaceFindsTheKernelOfTheData(t *testing.T) {
 func TestRaceFindsTheAdditiveKernelOfHistograms(t *testing.T) {
 	s := draw(t, made(t, 4000, 24, histogramRow), 4000, "")
 	res, err := Race(t.Context(), s, []train.Config{
-		{Kernel: train.Kernel{Name: "laplacian", Gamma: "100"}, Learner: "ridge", Map: train.Map{Features: 256}},
-		{Kernel: train.Kernel{Name: "chi2"}, Learner: "ridge"},
+		{Kernel: train.Kernel{Name: "laplacian", Gamma: "100"}, Learner: train.Ridge{}, Map: train.Map{Features: 256}},
+		{Kernel: train.Kernel{Name: "chi2"}, Learner: train.Ridge{}},
 	}, RaceOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -130,11 +130,11 @@ type fakeTrial struct {
 func (f *fakeTrial) options(o RaceOptions) RaceOptions {
 	o.Now = func() time.Time { return f.clock }
 	o.Try = func(_ context.Context, s *Sample, fold, rows int, cfg train.Config) (Outcome, error) {
-		f.clock = f.clock.Add(time.Duration(f.seconds(cfg.C, rows) * float64(time.Second)))
-		f.trained = append(f.trained, fmt.Sprintf("%g on %d", cfg.C, rows))
+		f.clock = f.clock.Add(time.Duration(f.seconds(cfg.Get("c").(float64), rows) * float64(time.Second)))
+		f.trained = append(f.trained, fmt.Sprintf("%g on %d", cfg.Get("c").(float64), rows))
 		loss := make([]float64, len(s.folds[fold].Held))
 		// Errors of candidates are nested, so that k more of them are √k standard errors.
-		for i := range int(f.rate(cfg.C, rows)*float64(len(loss)) + 0.5) {
+		for i := range int(f.rate(cfg.Get("c").(float64), rows)*float64(len(loss)) + 0.5) {
 			loss[i] = 1
 		}
 		return Outcome{Losses: loss}, nil
@@ -145,7 +145,7 @@ func (f *fakeTrial) options(o RaceOptions) RaceOptions {
 // contestants are candidates of C 1 to k.
 func contestants(k int) (all []train.Config) {
 	for i := range k {
-		all = append(all, train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: "svm", C: float64(i + 1)})
+		all = append(all, train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.SVM{C: float64(i + 1)}})
 	}
 	return all
 }

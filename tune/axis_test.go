@@ -71,10 +71,10 @@ func TestGridLeavesOutWhatSaysNothing(t *testing.T) {
 		if _, has := k.Values["degree"]; has != (k.Values["kernel"] == "poly") {
 			t.Errorf("%v", k.Values)
 		}
-		if (k.Config.C != 0) == (k.Config.Learner == "ridge") || (k.Config.Lambda != 0) != (k.Config.Learner == "ridge") {
-			t.Errorf("%v: C = %g, λ = %g", k.Values, k.Config.C, k.Config.Lambda)
+		if (k.Config.Get("c").(float64) != 0) == (k.Config.LearnerName() == "ridge") || (k.Config.Get("lambda").(float64) != 0) != (k.Config.LearnerName() == "ridge") {
+			t.Errorf("%v: C = %g, λ = %g", k.Values, k.Config.Get("c").(float64), k.Config.Get("lambda").(float64))
 		}
-		if k.Config.Learner == "kernel-svm" && k.Config.Map.Features != 0 {
+		if k.Config.LearnerName() == "kernel-svm" && k.Config.Map.Features != 0 {
 			t.Errorf("%v has features", k.Values)
 		}
 	}
@@ -101,9 +101,9 @@ func TestUsualCIsLeftOutForNuOfClasses(t *testing.T) {
 		task  string
 		want  int
 	}{
-		{Space{Base: train.Config{Learner: "kernel-svm", Kernel: train.Kernel{Gamma: "1"}, SVMNu: 0.3}}, "classify", 1},
-		{Space{Base: train.Config{Learner: "kernel-svm", Kernel: train.Kernel{Gamma: "1"}}, Axes: []Axis{nu}}, "classify", 2},
-		{Space{Base: train.Config{Learner: "kernel-svm", Kernel: train.Kernel{Gamma: "1"}}, Axes: []Axis{nu}}, "regress", 10},
+		{Space{Base: train.Config{Learner: train.KernelSVM{Nu: 0.3}, Kernel: train.Kernel{Gamma: "1"}}}, "classify", 1},
+		{Space{Base: train.Config{Learner: train.KernelSVM{}, Kernel: train.Kernel{Gamma: "1"}}, Axes: []Axis{nu}}, "classify", 2},
+		{Space{Base: train.Config{Learner: train.KernelSVM{}, Kernel: train.Kernel{Gamma: "1"}}, Axes: []Axis{nu}}, "regress", 10},
 		{Space{Base: train.Config{Kernel: train.Kernel{Gamma: "1"}}, Axes: []Axis{axis(t, "learner", "svm,kernel-svm"), nu}}, "classify", 7},
 	} {
 		got, err := c.space.withDefaults("svm", c.task).grid()
@@ -115,13 +115,13 @@ func TestUsualCIsLeftOutForNuOfClasses(t *testing.T) {
 
 // An epsilon of 0 is meant as 0, also after another.
 func TestEpsilonOfZeroIsZero(t *testing.T) {
-	c, err := Space{Base: train.Config{Learner: "kernel-svm"}, Axes: []Axis{axis(t, "epsilon", "0.2,0,0.1")}}.grid()
+	c, err := Space{Base: train.Config{Learner: train.KernelSVM{}}, Axes: []Axis{axis(t, "epsilon", "0.2,0,0.1")}}.grid()
 	if err != nil || len(c.trials) != 3 {
 		t.Fatalf("%d combinations: %v", len(c.trials), err)
 	}
 	for _, k := range c.trials {
-		if k.Config.EpsilonGiven != (k.Config.Epsilon == 0) {
-			t.Errorf("%v: ε = %g, given: %v", k.Values, k.Config.Epsilon, k.Config.EpsilonGiven)
+		if k.Config.Get("epsilon_given").(bool) != (k.Config.Get("epsilon").(float64) == 0) {
+			t.Errorf("%v: ε = %g, given: %v", k.Values, k.Config.Get("epsilon").(float64), k.Config.Get("epsilon_given").(bool))
 		}
 	}
 }
@@ -129,7 +129,7 @@ func TestEpsilonOfZeroIsZero(t *testing.T) {
 // A random search draws from a range by its logarithm: a quarter of the numbers between 10⁻²
 // and 10² is below 0.1.
 func TestRandomSearchDrawsByLogarithm(t *testing.T) {
-	space := Space{Base: train.Config{Learner: "svm"}, Axes: []Axis{axis(t, "c", "log:0.01:100:5"), axis(t, "gamma", "median*lin:1:5:2")}}
+	space := Space{Base: train.Config{Learner: train.SVM{}}, Axes: []Axis{axis(t, "c", "log:0.01:100:5"), axis(t, "gamma", "median*lin:1:5:2")}}
 	const n = 600
 	c, err := space.random(n, 1)
 	if err != nil {
@@ -137,7 +137,7 @@ func TestRandomSearchDrawsByLogarithm(t *testing.T) {
 	}
 	low, sum := 0, 0.0
 	for _, k := range c.trials {
-		v := k.Config.C
+		v := k.Config.Get("c").(float64)
 		if v < 0.01 || v > 100 {
 			t.Fatalf("C = %g", v)
 		}
@@ -157,10 +157,10 @@ func TestRandomSearchDrawsByLogarithm(t *testing.T) {
 		t.Errorf("the mean factor is %.3f, want 3", mean)
 	}
 	again, _ := space.random(n, 1)
-	if again.trials[77].Config.C != c.trials[77].Config.C {
+	if again.trials[77].Config.Get("c").(float64) != c.trials[77].Config.Get("c").(float64) {
 		t.Error("another draw of the same seed")
 	}
-	few, err := Space{Base: train.Config{Learner: "svm"}, Axes: []Axis{axis(t, "c", "1,2")}}.random(10, 1)
+	few, err := Space{Base: train.Config{Learner: train.SVM{}}, Axes: []Axis{axis(t, "c", "1,2")}}.random(10, 1)
 	if err != nil || len(few.trials) != 2 {
 		t.Errorf("of a space of two points %d were drawn, %v", len(few.trials), err)
 	}
@@ -168,7 +168,7 @@ func TestRandomSearchDrawsByLogarithm(t *testing.T) {
 
 func TestPickIsTheSimplestWithinOneStandardError(t *testing.T) {
 	cand := func(mean, se float64, features int, learner string, lambda, c float64, degree int) *Candidate {
-		return &Candidate{Mean: mean, SE: se, Size: features, Config: train.Config{Learner: learner, Lambda: lambda, C: c, Kernel: train.Kernel{Degree: degree}}}
+		return &Candidate{Mean: mean, SE: se, Size: features, Config: train.Config{Learner: train.Named{Name: learner, Options: map[string]any{"lambda": lambda, "c": c}}, Kernel: train.Kernel{Degree: degree}}}
 	}
 	all := []*Candidate{
 		cand(0.90, 0.02, 1024, "ridge", 0.1, 0, 3),
@@ -195,7 +195,7 @@ func TestPickIsTheSimplestWithinOneStandardError(t *testing.T) {
 	}
 	svm := []*Candidate{cand(0.9, 0.01, 64, "svm", 0, 10, 0), cand(0.895, 0.01, 64, "svm", 0, 1, 0), cand(0.88, 0.01, 64, "svm", 0, 0.1, 0)}
 	if _, picked := pick(svm, true, "one-se"); picked != svm[1] {
-		t.Errorf("picked C = %g, want 1", picked.Config.C)
+		t.Errorf("picked C = %g, want 1", picked.Config.Get("c").(float64))
 	}
 }
 
@@ -210,7 +210,7 @@ func TestMeansAndErrorsOfScores(t *testing.T) {
 
 func TestHalvingKeepsTheBestQuarterAndTheirPaths(t *testing.T) {
 	src := rings(t, 400, 3, 2)
-	space := Space{Base: train.Config{Map: train.Map{Features: 64}, Learner: "ridge"},
+	space := Space{Base: train.Config{Map: train.Map{Features: 64}, Learner: train.Ridge{}},
 		Axes: []Axis{axis(t, "gamma", "1e-6,0.3,1,100"), axis(t, "lambda", "trace*0.001,trace*0.1,trace*1000")}}
 	r := searched(t, src, space, Options{Search: "halving"})
 	judged, gammas := 0, map[string]bool{}

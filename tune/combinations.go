@@ -43,7 +43,7 @@ func (s Space) first() (train.Config, error) {
 		if len(c.trials) == 0 {
 			return false
 		}
-		return !train.LearnerOf(c.trials[len(c.trials)-1].Config.Learner).Exact()
+		return !train.LearnerOf(c.trials[len(c.trials)-1].Config.LearnerName()).Exact()
 	}
 	s.walk(c, func() bool { return !mapped() })
 	switch {
@@ -199,12 +199,12 @@ func (c *combinations) check(s Space) error {
 
 // applies says whether a configuration with known kernel, map and learner uses a setting.
 func applies(a *Axis, c *train.Config) bool {
-	if a.learners != nil && !slices.Contains(a.learners, c.Learner) {
+	if a.learners != nil && !slices.Contains(a.learners, c.LearnerName()) {
 		return false
 	}
 	name := a.Name
 	k := kernel.Kernel{Name: c.KernelName()}
-	learner := train.LearnerOf(c.Learner)
+	learner := c.Traits()
 	switch {
 	case learner.ChoosesKernels() && (name == "gamma" || name == "sigma"):
 		return false

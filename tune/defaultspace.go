@@ -24,8 +24,8 @@ func (s Space) withDefaults(learner, task string) Space {
 	}
 	b := &s.Base
 	s.Axes = slices.Clone(s.Axes)
-	if b.Learner == "" || b.Learner == "auto" {
-		b.Learner = learner
+	if b.LearnerName() == "" || b.LearnerName() == "auto" {
+		b.SetLearner(learner)
 	}
 	for i, a := range s.Axes {
 		if a.Name == "learner" {
@@ -45,15 +45,15 @@ func (s Space) withDefaults(learner, task string) Space {
 	if !has("gamma") && !has("sigma") && (b.Kernel.Gamma == "" || b.Kernel.Gamma == "median") && b.Kernel.Sigma == 0 && b.Map.Steps == nil && some {
 		s.Axes = append(s.Axes, usualGamma)
 	}
-	if !has("lambda") && b.Lambda == 0 && b.LambdaBy == "" && !b.Path && !b.Variance {
+	if r := train.As[train.Ridge](b.Learner); !has("lambda") && r.Lambda == 0 && r.LambdaBy == "" && !r.Path && !r.Variance {
 		lambda := usualLambda
 		lambda.learners = searching(lambda.Name)
 		s.Axes = append(s.Axes, lambda)
 	}
-	if !has("c") && b.C == 0 {
+	if svm := train.As[train.KernelSVM](b.Learner); !has("c") && svm.C == 0 {
 		c := usualC
 		c.learners = searching(c.Name)
-		if task == "classify" && (has("svm_nu") || b.SVMNu != 0) { // ν takes its place
+		if task == "classify" && (has("svm_nu") || svm.Nu != 0) { // ν takes its place
 			c.learners = slices.DeleteFunc(c.learners, func(l string) bool {
 				nu, _ := train.LearnerOf(l).Has("svm_nu")
 				return nu

@@ -260,13 +260,13 @@ func TestComparisonsHaveTheFoldsOfASearch(t *testing.T) {
 	src := rings(t, 103, 2, 3)
 	var configs []lab.NamedConfig
 	for _, gamma := range []string{"1", "4"} {
-		configs = append(configs, lab.NamedConfig{Name: gamma, Config: train.Config{Learner: "kernel-ridge", Lambda: 0.1, Kernel: train.Kernel{Gamma: gamma}}})
+		configs = append(configs, lab.NamedConfig{Name: gamma, Config: train.Config{Learner: train.KernelRidge{Lambda: 0.1}, Kernel: train.Kernel{Gamma: gamma}}})
 	}
 	want, err := lab.CompareConfigs(context.Background(), configs, src, lab.FoldOptions{Repeats: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	space := Space{Base: train.Config{Learner: "kernel-ridge", Lambda: 0.1}, Axes: []Axis{axis(t, "gamma", "1,4")}}
+	space := Space{Base: train.Config{Learner: train.KernelRidge{Lambda: 0.1}}, Axes: []Axis{axis(t, "gamma", "1,4")}}
 	got := byIndex(searched(t, src, space, Options{Folds: Folds{Repeats: 2}}))
 	for i, c := range got {
 		for f, v := range c.Scores {

@@ -50,8 +50,8 @@ func (s *search) short(sample *trial.Sample) bool {
 	trainings := len(s.running)*len(s.division.Splits) - s.journal.resumed
 	largest := map[string]*Candidate{}
 	for _, c := range s.running {
-		if l := largest[c.Config.Learner]; l == nil || c.Config.Map.Features > l.Config.Map.Features {
-			largest[c.Config.Learner] = c
+		if l := largest[c.Config.LearnerName()]; l == nil || c.Config.Map.Features > l.Config.Map.Features {
+			largest[c.Config.LearnerName()] = c
 		}
 	}
 	for _, c := range largest {
@@ -77,7 +77,7 @@ func (s *search) costs(sample *trial.Sample, of []*Candidate) (map[string]*expen
 	opt := cost.Options{Memory: s.opt.Memory, Seconds: 0.5}
 	costs := map[string]*expense{}
 	var trained []*Candidate
-	for learner, list := range grouped(of, func(c *Candidate) string { return c.Config.Learner }) {
+	for learner, list := range grouped(of, func(c *Candidate) string { return c.Config.LearnerName() }) {
 		for len(list) > 0 && costs[learner] == nil && s.ctx.Err() == nil {
 			if p, err := cost.Predict(s.ctx, sample, s.settled(list[0].Config), opt); err == nil {
 				costs[learner] = &expense{p.Read, p.Plan, p.Stages}
@@ -92,7 +92,7 @@ func (s *search) costs(sample *trial.Sample, of []*Candidate) (map[string]*expen
 		trained = append(trained, list...)
 		dearest := list[0]
 		for _, c := range list {
-			if c.Config.Map.Features == dearest.Config.Map.Features && c.Config.C > dearest.Config.C {
+			if c.Config.Map.Features == dearest.Config.Map.Features && train.As[train.SVM](c.Config.Learner).C > train.As[train.SVM](dearest.Config.Learner).C {
 				dearest = c
 			}
 		}
@@ -132,13 +132,13 @@ func grouped(of []*Candidate, key func(c *Candidate) string) map[string][]*Candi
 func (s *search) plans(sample *trial.Sample) (planned []*Candidate, most int64) {
 	sharing := map[string]int{} // statistics of the same features
 	for _, c := range s.running {
-		if key, _, err := pipelineKey(c.Config); err == nil && train.LearnerOf(c.Config.Learner).SharesStatistics() {
-			sharing[key+c.Config.Learner]++
+		if key, _, err := pipelineKey(c.Config); err == nil && c.Config.Traits().SharesStatistics() {
+			sharing[key+c.Config.LearnerName()]++
 		}
 	}
 	kind := func(c *Candidate) string {
 		cfg := &c.Config
-		return fmt.Sprint(cfg.Learner, cfg.Kernel.Name, cfg.Map.Name, cfg.Map.Steps, cfg.Kernel.Degree, cfg.Scale, cfg.Reduce.Components > 0)
+		return fmt.Sprint(cfg.LearnerName(), cfg.Kernel.Name, cfg.Map.Name, cfg.Map.Steps, cfg.Kernel.Degree, cfg.Scale, cfg.Reduce.Components > 0)
 	}
 	for _, list := range grouped(s.running, kind) {
 		for len(list) > 0 && s.ctx.Err() == nil {
@@ -155,7 +155,7 @@ func (s *search) plans(sample *trial.Sample) (planned []*Candidate, most int64) 
 			}
 			bytes := plan.Bytes
 			if key, _, err := pipelineKey(c.Config); err == nil && shared {
-				bytes = s.sharedBytes(plan, train.LearnerOf(c.Config.Learner), sharing[key+c.Config.Learner])
+				bytes = s.sharedBytes(plan, c.Config.Traits(), sharing[key+c.Config.LearnerName()])
 			}
 			if s.opt.Memory > 0 && bytes > s.opt.Memory {
 				list = list[1:]
@@ -172,7 +172,7 @@ func (s *search) plans(sample *trial.Sample) (planned []*Candidate, most int64) 
 // sharedBytes is the approximate number of bytes that a featureRun holds: the features of the candidates that share
 // them, in memory if there is room, and their learner, of which the given number may share statistics. The plan
 // is that of a training without a memory limit.
-func (s *search) sharedBytes(p *train.Plan, learner *train.Learner, sharing int) int64 {
+func (s *search) sharedBytes(p *train.Plan, learner *train.Traits, sharing int) int64 {
 	rest := float64(p.Bytes - p.FeatureBytes) // besides the kept rows
 	if learner.SharesStatistics() {
 		rest = float64(p.MapBytes) + s.statisticsBytes(p.Features, p.Outputs, sharing*len(s.division.Splits))
@@ -195,7 +195,7 @@ func (s *search) expected(costs map[string]*expense, of []*Candidate) (seconds f
 	}
 	mapped, collected := map[string]bool{}, map[string]bool{}
 	for _, c := range of {
-		e := costs[c.Config.Learner]
+		e := costs[c.Config.LearnerName()]
 		d := c.Config.Map.Features
 		if d == 0 || e.plan.Fixed {
 			d = e.plan.Features
@@ -216,12 +216,12 @@ func (s *search) expected(costs map[string]*expense, of []*Candidate) (seconds f
 			mapped[key] = true
 			seconds += passes * (read + mapping)
 		}
-		if !train.LearnerOf(c.Config.Learner).SharesStatistics() {
+		if !c.Config.Traits().SharesStatistics() {
 			seconds += splits * solve
 			continue
 		}
 		_, _, factorise := e.stages(0, d)
-		if of := key + c.Config.Learner; !collected[of] {
+		if of := key + c.Config.LearnerName(); !collected[of] {
 			collected[of] = true
 			seconds += max(passes, float64(s.opt.Folds.Repeats), 1) * (solve - factorise)
 		}

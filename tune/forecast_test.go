@@ -68,7 +68,7 @@ func TestForecastsKnowWhatIsShared(t *testing.T) {
 	// To map a row takes a second, to add it to statistics or to train on it 10, to factorise 1000.
 	costs := map[string]*expense{}
 	for _, c := range s.running {
-		if costs[c.Config.Learner] != nil {
+		if costs[c.Config.LearnerName()] != nil {
 			continue
 		}
 		p, err := cost.Predict(t.Context(), drawn(t, src, 200, ""), c.Config, cost.Options{Seconds: 0.01})
@@ -85,7 +85,7 @@ func TestForecastsKnowWhatIsShared(t *testing.T) {
 			}
 			return 0, mapping, solve
 		}
-		costs[c.Config.Learner] = e
+		costs[c.Config.LearnerName()] = e
 	}
 	// Three γ: each is mapped once and has one collection of 150 rows and 2 λ × 4 folds for ridge, and 2 C × 4 folds
 	// of svm; the 2 C of kernel-svm are trained alone, with D = 3 that are not mapped.

@@ -65,7 +65,7 @@ func (s *search) judgeAll() error {
 
 // shares says whether a configuration's training can share statistics or features with others.
 func shares(c *train.Config, task string) bool {
-	return train.LearnerOf(c.Learner).Shares(c, task)
+	return c.Traits().Shares(c, task)
 }
 
 // pipelineKey identifies configurations that see the same features. It also returns one of
@@ -83,7 +83,7 @@ func (s *search) settled(c train.Config) train.Config {
 	c.Task = base.Task
 	if f := base.Feature; f != nil && f.Steps == nil && c.Map.Features == 0 && c.Map.Steps == nil && c.Kernel.Name == asked.Kernel.Name &&
 		c.Map.Name == asked.Map.Name {
-		if !train.LearnerOf(c.Learner).Exact() {
+		if !c.Traits().Exact() {
 			c.Map.Features = f.Features
 		}
 	}
@@ -125,7 +125,7 @@ func (g *group) jobs(s *search) (jobs []job) {
 	known := map[string]*path{}
 	var paths []*path
 	for _, c := range g.candidates {
-		learner := train.LearnerOf(c.Config.Learner)
+		learner := c.Config.Traits()
 		if learner.SharesStatistics() {
 			at, ok := statistics[learner.Name()]
 			if !ok {

@@ -36,7 +36,7 @@ func (s *search) contest() (*contest, error) {
 	for _, t := range s.candidates {
 		cfg := t.Config
 		if shares(&cfg, s.result.Task) {
-			cfg, _ = train.LearnerOf(cfg.Learner).OffPath(cfg)
+			cfg, _ = cfg.Traits().OffPath(cfg)
 		}
 		key, err := json.Marshal(cfg)
 		if err != nil {

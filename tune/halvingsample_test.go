@@ -296,7 +296,7 @@ func patients(t *testing.T, n int) dataset.Source {
 // remembers rows best.
 func TestHalvingOfGroupsIsNotFooled(t *testing.T) {
 	src := patients(t, 120)
-	space := Space{Base: train.Config{Map: train.Map{Features: 128}, Scale: "none", Learner: "ridge"},
+	space := Space{Base: train.Config{Map: train.Map{Features: 128}, Scale: "none", Learner: train.Ridge{}},
 		Axes: []Axis{axis(t, "gamma", "0.05,0.1,50,100"), axis(t, "lambda", "1")}}
 	r := searched(t, src, space, Options{Search: "halving", Folds: Folds{K: 4}})
 	if g := r.Picked.Values["gamma"]; r.Folds.Kind != "group" || g != "0.05" && g != "0.1" || len(r.Warnings) > 0 {
@@ -306,7 +306,7 @@ func TestHalvingOfGroupsIsNotFooled(t *testing.T) {
 	s := drawn(t, src, 24_000, "")
 	var configs []train.Config
 	for _, g := range []string{"0.1", "50"} {
-		configs = append(configs, train.Config{Map: train.Map{Features: 128}, Scale: "none", Learner: "ridge", Kernel: train.Kernel{Gamma: g}})
+		configs = append(configs, train.Config{Map: train.Map{Features: 128}, Scale: "none", Learner: train.Ridge{}, Kernel: train.Kernel{Gamma: g}})
 	}
 	res, err := trial.Race(t.Context(), s, configs, trial.RaceOptions{})
 	if err != nil {
@@ -338,7 +338,7 @@ func TestHalvingInTheOrderOfTimeIsNotFooled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base := train.Config{Map: train.Map{Features: 256}, Scale: "none", Learner: "ridge"}
+	base := train.Config{Map: train.Map{Features: 256}, Scale: "none", Learner: train.Ridge{}}
 	space := Space{Base: base, Axes: []Axis{axis(t, "gamma", "0.005,0.01,1,2"), axis(t, "lambda", "1")}}
 	r := searched(t, src, space, Options{Search: "halving", Folds: Folds{Kind: "time", K: 3}})
 	if g := r.Picked.Values["gamma"]; g != "0.005" && g != "0.01" || len(r.Warnings) > 0 {
@@ -358,7 +358,7 @@ func TestHalvingInTheOrderOfTimeIsNotFooled(t *testing.T) {
 // Pipelines with several λ go on with all of them, or not at all; of groups each λ races.
 func TestPipelinesRaceAsOne(t *testing.T) {
 	src := patients(t, 60)
-	space := Space{Base: train.Config{Map: train.Map{Features: 32}, Scale: "none", Learner: "ridge"},
+	space := Space{Base: train.Config{Map: train.Map{Features: 32}, Scale: "none", Learner: train.Ridge{}},
 		Axes: []Axis{axis(t, "gamma", "0.1,0.2,20,30,40"), axis(t, "lambda", "0.1,1,trace*0.1")}}
 	r := searched(t, src, space, Options{Search: "halving", Folds: Folds{K: 4}})
 	judged := map[string]int{}
@@ -399,14 +399,14 @@ func TestNoiseOfARaceIsThatOfGroups(t *testing.T) {
 		var out trial.Outcome
 		for _, row := range numbers(t, s.Held(fold)) {
 			v := 0.0
-			if cfg.Learner == "svr" {
+			if cfg.LearnerName() == "svr" {
 				v = 10 + loss[info.group[row]]
 			}
 			out.Losses = append(out.Losses, v)
 		}
 		return out, nil
 	}}
-	res, err := trial.Race(t.Context(), sample, []train.Config{{Learner: "ridge"}, {Learner: "svr"}}, opt)
+	res, err := trial.Race(t.Context(), sample, []train.Config{{Learner: train.Ridge{}}, {Learner: train.SVR{}}}, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func (r *featureRun) judgeFits(all []*fits, rec *record) error {
 			if m != nil {
 				b.which = append(b.which, i)
 				cfg := f.candidates[i].Config
-				likely, joint := train.LearnerOf(cfg.Learner).Likely(&cfg)
+				likely, joint := cfg.Traits().Likely(&cfg)
 				b.judges = append(b.judges, newJudge(r.metric, r.prepared.Info(), likely, joint))
 			}
 		}

@@ -3,6 +3,8 @@ package tune
 import (
 	"math"
 	"slices"
+
+	"mercer/train"
 )
 
 // pick finds the candidate with the best mean, and by "one-se" the simplest of those whose mean is worse
@@ -43,11 +45,12 @@ func pick(all []*Candidate, larger bool, rule string) (best, picked *Candidate) 
 			first = c
 		}
 	}
+	ridge := func(c *Candidate) train.Ridge { return train.As[train.Ridge](c.Config.Learner) }
 	left = slices.DeleteFunc(left, func(c *Candidate) bool {
-		return c.Config.Learner != first.Config.Learner || c.Config.LambdaBy != first.Config.LambdaBy
+		return c.Config.LearnerName() != first.Config.LearnerName() || ridge(c).LambdaBy != ridge(first).LambdaBy
 	})
-	least(func(c *Candidate) float64 { return -c.Config.Lambda })
-	least(func(c *Candidate) float64 { return c.Config.C })
+	least(func(c *Candidate) float64 { return -ridge(c).Lambda })
+	least(func(c *Candidate) float64 { return train.As[train.SVM](c.Config.Learner).C })
 	picked = left[0]
 	for _, c := range left {
 		if better(c, picked) {

@@ -46,7 +46,7 @@ func (s *search) refit(c *Candidate, split int) error {
 	rec.divide(time.Since(start).Seconds(), 0)
 	trained, judged := s.division.count(sp)
 	rec.Work.Solves = 1
-	learner := train.LearnerOf(c.Config.Learner)
+	learner := c.Config.Traits()
 	if !learner.Exact() {
 		rec.Work.Mapped = int64(trained + judged)
 	}

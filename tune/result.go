@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"mercer/cost"
-	"mercer/train"
 )
 
 // Work is the amount of work of a search.
@@ -110,7 +109,7 @@ func (s *search) sizeOf(t *Candidate) int {
 		trained, _ := s.division.count(sp)
 		most = max(most, trained)
 	}
-	return train.LearnerOf(t.Config.Learner).SizeOn(&t.Config, most)
+	return t.Config.Traits().SizeOn(&t.Config, most)
 }
 
 // folds is the number of scores of a trial that come from different rows.
@@ -129,7 +128,7 @@ func (s *search) folds() int {
 // ridge regression.
 func (s *search) alone() (w Work) {
 	for _, t := range s.running {
-		learner := train.LearnerOf(t.Config.Learner)
+		learner := t.Config.Traits()
 		for _, sp := range s.division.Splits {
 			trained, held := s.division.count(sp)
 			if !learner.Exact() {

@@ -199,7 +199,7 @@ func (s *search) choose(space Space) error {
 	table = table && len(space.Axes) == 0
 	space = space.withDefaults(s.base.Learner(), s.base.Info().Task)
 	if table { // what train would take, beside the features that are searched
-		space.Axes = append(space.Axes, Axis{Name: "learner", Values: []string{space.Base.Learner, usual.Learner}})
+		space.Axes = append(space.Axes, Axis{Name: "learner", Values: []string{space.Base.LearnerName(), usual.LearnerName()}})
 	}
 	var c *combinations
 	var err error
@@ -220,7 +220,7 @@ func (s *search) choose(space Space) error {
 		s.warn(fmt.Sprintf("the space has no more than %d different points, %d were asked for", len(c.trials), s.opt.Trials))
 	}
 	for _, t := range s.candidates {
-		if t.Scores = nil; t.Config.Kernel.Name == "" && !train.LearnerOf(t.Config.Learner).ChoosesKernels() {
+		if t.Scores = nil; t.Config.Kernel.Name == "" && !t.Config.Traits().ChoosesKernels() {
 			t.Config.Kernel.Name = t.Config.KernelName()
 		}
 	}

@@ -101,15 +101,15 @@ func TestSharedScoresAreThoseOfRefits(t *testing.T) {
 		{"ridge of classes", "", classes, train.Config{}, []Axis{axis(t, "gamma", "median,median*4"),
 			axis(t, "lambda", "trace*0.0001,0.5,trace*0.1"), axis(t, "learner", "ridge")}, 0},
 		{"ridge of numbers", "rmse", numbers, train.Config{}, []Axis{axis(t, "gamma", "0.1"), axis(t, "lambda", "log:0.01:10:3")}, 1e-5},
-		{"svm", "", classes, train.Config{Tolerance: 1e-4}, []Axis{axis(t, "gamma", "median"),
+		{"svm", "", classes, train.Config{Learner: train.Named{Options: map[string]any{"tolerance": 1e-4}}}, []Axis{axis(t, "gamma", "median"),
 			axis(t, "learner", "svm"), axis(t, "c", "0.1,1"), axis(t, "loss", "hinge,squared_hinge")}, 0},
-		{"logistic", "log_loss", classes, train.Config{Tolerance: 1e-5},
+		{"logistic", "log_loss", classes, train.Config{Learner: train.Named{Options: map[string]any{"tolerance": 1e-5}}},
 			[]Axis{axis(t, "gamma", "median"), axis(t, "learner", "logistic"), axis(t, "c", "0.1,1,10")}, 1e-4},
-		{"svr", "mae", numbers, train.Config{Tolerance: 1e-4},
+		{"svr", "mae", numbers, train.Config{Learner: train.Named{Options: map[string]any{"tolerance": 1e-4}}},
 			[]Axis{axis(t, "gamma", "median"), axis(t, "learner", "svr"), axis(t, "c", "0.1,1")}, 1e-4},
 		{"components", "", classes, train.Config{}, []Axis{axis(t, "gamma", "median"),
 			axis(t, "learner", "ridge"), axis(t, "components", "5,20"), axis(t, "lambda", "trace*0.001")}, 0},
-		{"in a file", "", classes, train.Config{Tolerance: 1e-4, Map: train.Map{Name: "orf"}}, []Axis{axis(t, "gamma", "median"),
+		{"in a file", "", classes, train.Config{Learner: train.Named{Options: map[string]any{"tolerance": 1e-4}}, Map: train.Map{Name: "orf"}}, []Axis{axis(t, "gamma", "median"),
 			axis(t, "learner", "svm,ridge"), axis(t, "lambda", "1"), axis(t, "c", "0.1,1")}, 0.011}, // a row in a hundred, for the svm's gap
 		{"mapped twice", "", classes, train.Config{},
 			[]Axis{axis(t, "gamma", "median"), axis(t, "learner", "ridge"), axis(t, "lambda", "1,2,3,4")}, 0},
@@ -119,7 +119,8 @@ func TestSharedScoresAreThoseOfRefits(t *testing.T) {
 			space := Space{Base: c.base, Axes: c.axes}
 			opt := Options{Metric: c.metric, Folds: Folds{K: 2, Repeats: 2}}
 			if c.name == "in a file" || c.name == "mapped twice" {
-				space.Base.Tolerance, opt.Memory = 0, 200_000 // the ridge's statistics, not the features
+				space.Base.Set("tolerance", 0)
+				opt.Memory = 200_000 // the ridge's statistics, not the features
 			}
 			found := searched(t, c.src, space, opt)
 			shared := byIndex(found)
@@ -191,9 +192,9 @@ func TestStrictScoresAreThoseOfFit(t *testing.T) {
 		{"weights", "balanced_accuracy", classes, train.Config{ClassWeight: "balanced"},
 			[]Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-12},
 		{"areas", "auc", classes, train.Config{}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-5},
-		{"probabilities", "log_loss", classes, train.Config{Tolerance: 1e-6},
+		{"probabilities", "log_loss", classes, train.Config{Learner: train.Named{Options: map[string]any{"tolerance": 1e-6}}},
 			[]Axis{axis(t, "learner", "logistic"), axis(t, "c", "1"), axis(t, "gamma", "median")}, 1e-4},
-		{"many classes' areas", "macro_auc", rings(t, 240, 4, 3), train.Config{Tolerance: 1e-6},
+		{"many classes' areas", "macro_auc", rings(t, 240, 4, 3), train.Config{Learner: train.Named{Options: map[string]any{"tolerance": 1e-6}}},
 			[]Axis{axis(t, "learner", "logistic"), axis(t, "c", "1"), axis(t, "gamma", "median")}, 1e-4},
 		{"labels", "hamming_loss", table(t, weighted(true), dataset.Options{Weight: "w", LabelSeparator: "|"}),
 			train.Config{}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-12},
@@ -255,7 +256,7 @@ func TestSizesAreWhatLearnersSee(t *testing.T) {
 			if c.Dropped != "" {
 				t.Errorf("%v: %s", c.Values, c.Dropped)
 			}
-			sizes[fmt.Sprintf("%s %s %d", c.Config.Learner, c.Config.Penalty, d)] = c.Size
+			sizes[fmt.Sprintf("%s %s %d", c.Config.LearnerName(), c.Config.Get("penalty").(string), d)] = c.Size
 		}
 	}
 	want := map[string]int{"ridge  0": 256, "ridge  32": 32, "svm l2 0": 256, "svm l2 32": 32,
@@ -290,7 +291,7 @@ func TestFoldsKeepTheTaskOfAllRows(t *testing.T) {
 		fmt.Fprintf(&b, "%g,%g,%d\n", math.Sin(float64(i%20)), math.Cos(3*float64(i%20)), y)
 	}
 	for _, learner := range []string{"ridge", "kernel-ridge"} {
-		space := Space{Base: train.Config{Learner: learner, Lambda: 0.1}, Axes: []Axis{axis(t, "gamma", "1")}}
+		space := Space{Base: train.Config{Learner: train.Named{Name: learner, Options: map[string]any{"lambda": 0.1}}}, Axes: []Axis{axis(t, "gamma", "1")}}
 		r := searched(t, table(t, b.String(), dataset.Options{}), space, Options{Strict: true})
 		if r.Task != "regress" || len(r.Candidates[0].Scores) != 5 {
 			t.Errorf("%s: %s %+v", learner, r.Task, r.Candidates[0])

@@ -69,7 +69,7 @@ func (r *featureRun) fitRepeat(candidates []*Candidate, splits []int, repeat int
 	if err != nil {
 		return nil, err
 	}
-	fit, err := train.LearnerOf(candidates[0].Config.Learner).FitParts(parts)
+	fit, err := candidates[0].Config.Traits().FitParts(parts)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.src.Name(), err)
 	}

@@ -27,7 +27,7 @@ func TestServiceAnswersRecords(t *testing.T) {
 		flowers = append(flowers, map[string]any{"petal": petal, "colour": colour, "kind": kind})
 	}
 	r, err := mercer.Train(context.Background(), mercer.Slice(flowers, mercer.Options{Label: "kind"}),
-		mercer.Config{Config: train.Config{Learner: "logistic"}})
+		mercer.Config{Config: train.Config{Learner: train.Logistic{}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,6 +74,7 @@ func trainCommand(cmd *cobra.Command, c train.Config, path string) string {
 			set(f.Name, strings.Trim(f.Value.String(), "[]"))
 		}
 	})
+	weight := train.As[train.SVM](c.Learner).C
 	for _, f := range []struct {
 		flag
 		given bool
@@ -86,8 +87,8 @@ func trainCommand(cmd *cobra.Command, c train.Config, path string) string {
 		{flag{"coef0", strconv.FormatFloat(c.Kernel.Coef0, 'g', -1, 64)}, c.Kernel.Coef0 != 1 && c.Kernel.Name != ""},
 		{flag{"map", c.Map.Name}, c.Map.Name != ""},
 		{flag{"features", strconv.Itoa(c.Map.Features)}, c.Map.Features != 0},
-		{flag{"learner", c.Learner}, true},
-		{flag{"c", strconv.FormatFloat(c.C, 'g', -1, 64)}, c.C != 0},
+		{flag{"learner", c.LearnerName()}, true},
+		{flag{"c", strconv.FormatFloat(weight, 'g', -1, 64)}, weight != 0},
 	} {
 		if f.given {
 			set(f.name, f.value)

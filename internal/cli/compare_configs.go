@@ -96,7 +96,7 @@ func (c *compare) announce(ctx context.Context, p *progress, src dataset.Source,
 	all, long := &cost.Forecast{Configurations: len(configs), Trainings: len(configs) * folds}, false
 	for _, v := range configs {
 		short, err := cost.Short(ctx, s, v.Config, c.opt.Memory, longWork/float64(all.Trainings))
-		if err != nil || v.Config.Learner == "online" || v.Config.Map.Given != nil {
+		if err != nil || v.Config.LearnerName() == "online" || v.Config.Map.Given != nil {
 			return nil
 		}
 		long = long || !short
@@ -180,7 +180,7 @@ func checkConfig(c *train.Config) error {
 	switch {
 	case c.Bag != nil:
 		return errors.New("is for bags; configurations of rows can be compared")
-	case c.SurveyRows > 0:
+	case train.As[train.SGD](c.Learner).SurveyRows > 0:
 		return errors.New("survey_rows reads the data once, but a comparison reads them for every fold")
 	}
 	return c.Check()

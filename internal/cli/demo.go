@@ -148,8 +148,8 @@ func (d *demo) digits(ctx context.Context) ([]present.DigitsJSON, error) {
 		name string
 		cfg  train.Config
 	}{
-		{"linear model", train.Config{Kernel: train.Kernel{Name: kernel.Linear.Name()}, Learner: "ridge", Lambda: digitsLambda, Seed: d.seed}},
-		{"Mercer, 2,048 random features", train.Config{Learner: "ridge", Lambda: digitsLambda, Map: train.Map{Features: 2048}, Seed: d.seed}},
+		{"linear model", train.Config{Kernel: train.Kernel{Name: kernel.Linear.Name()}, Learner: train.Ridge{Lambda: digitsLambda}, Seed: d.seed}},
+		{"Mercer, 2,048 random features", train.Config{Learner: train.Ridge{Lambda: digitsLambda}, Map: train.Map{Features: 2048}, Seed: d.seed}},
 	} {
 		start := time.Now()
 		m, _, err := train.Fit(ctx, rows, c.cfg, train.Options{})
@@ -339,6 +339,6 @@ func demoModel(ctx context.Context) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, _, err := train.Fit(ctx, rows, train.Config{Learner: "logistic", Map: train.Map{Features: 2048}, Seed: 1}, train.Options{})
+	m, _, err := train.Fit(ctx, rows, train.Config{Learner: train.Logistic{}, Map: train.Map{Features: 2048}, Seed: 1}, train.Options{})
 	return m, err
 }

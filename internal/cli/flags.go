@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"mercer/feature"
 	"mercer/internal/units"
 	"mercer/kernel"
-	"mercer/learn"
 	"mercer/matrix"
 	"mercer/pipeline"
 	"mercer/train"
@@ -94,76 +92,6 @@ func modelFlags(cmd *cobra.Command, c *train.Config) {
 	f.Uint64Var(&c.Seed, "seed", 1, "seed of all that is random")
 }
 
-// learnerFlags are the flags that choose a learner and its options.
-func learnerFlags(cmd *cobra.Command, c *train.Config) {
-	names := train.Learners()
-	f := cmd.Flags()
-	f.StringVar(&c.Learner, "learner", "auto", "learner: auto (rfm for tables of numbers; otherwise svm for classes whose features fit into memory, else ridge), "+
-		strings.Join(names, ", "))
-	by, _ := learn.LambdaBy()
-	f.Var(&lambdaValue{c: c}, "lambda", "λ of the ridge, 0 being least squares, or trace*NUMBER for parts of the mean variance of the "+
-		"features, or auto (default: chosen by --lambda-by); of lasso, elastic-net and group-lasso (default: chosen on a held-out tenth "+
-		"of the rows); of online (default 1e-5); of rfm, for all rows (default: chosen in each leaf)")
-	f.Float64Var(&c.L1Ratio, "l1-ratio", 0, "α of the elastic-net, the part of λ that goes to |w| (default 0.5)")
-	f.StringVar(&c.LambdaBy, "lambda-by", "", "how the ridge chooses λ: "+strings.Join(by, ", ")+"; trace: --lambda is in parts of the mean "+
-		"variance of the features (default: auto, which is folds for fewer than 20,000 rows and up to 2,048 features, else held-out)")
-	f.BoolVar(&c.Path, "path", false, "show every λ of the ridge's path with its error (by default leave-one-out)")
-	f.BoolVar(&c.Variance, "variance", false, "keep in the model what the ridge needs for standard deviations of predictions, 4·D² bytes")
-	f.Float64Var(&c.Shrinkage, "shrinkage", 0, "shrinkage of the covariance within classes, of lda and of --reduce lda, from 0 to 1: towards a "+
-		"multiple of the identity (default: the oracle approximating one, from the rows)")
-	f.StringVar(&c.Priors, "priors", "", "probabilities of classes of lda before a row is seen: equal, or LABEL=NUMBER,… with a sum of 1 "+
-		"(default: their shares of the rows)")
-	f.Float64Var(&c.Conformal, "conformal", 0, "probability of intervals around the ridge's predictions, such as 0.9; a tenth of the rows is "+
-		"held back for them")
-	f.Float64Var(&c.C, "c", 0, "C of svm, svr and logistic (default: chosen on held-out rows); of kernel-svm (default 1); of online, "+
-		"λ = 1/(C·rows)")
-	f.StringVar(&c.Loss, "loss", "", "loss, of the svm: squared_hinge, hinge; of svr: squared_epsilon, epsilon; of online: logistic, hinge, "+
-		"squared_hinge, squared for classes, squared, epsilon, quantile, huber for numbers (default: the first named for the learner)")
-	f.StringVar(&c.Optimizer, "optimizer", "", "steps of online: sgd, with averaged weights, or adagrad (default sgd)")
-	f.Float64Var(&c.Rate, "rate", 0, "η₀, the rate of online (default: the best on the first 1,000 rows)")
-	f.IntVar(&c.Epochs, "epochs", 0, "passes of online over the data (default 1)")
-	f.IntVar(&c.AverageFrom, "average-from", 0, "row from which sgd averages its weights evenly, -1: never "+
-		"(default: averages that forget the first rows)")
-	f.Float64Var(&c.Quantile, "quantile", 0, "quantile to predict, with the loss quantile (default 0.5)")
-	f.Float64Var(&c.Epsilon, "epsilon", 0, "distance that costs nothing, of svr (default 0), of kernel-svm (default 0.1), "+
-		"and of online with the loss epsilon (default 0)")
-	f.Float64Var(&c.Huber, "huber", 0, "distance from which the loss huber is linear (default: the deviation of the targets)")
-	f.IntVar(&c.SurveyRows, "survey-rows", 0, "how many rows are looked at before online begins (default: all); "+
-		"standard input is then learned as it comes, and not kept")
-	f.StringVar(&c.Calibrate.Method, "calibrate", "", "fit probabilities to scores of rows that the learner has not seen: "+
-		"none, platt, isotonic, temperature, logit, quota (default: temperature or logit for rfm, which cost nothing there; otherwise none)")
-	f.IntVar(&c.Calibrate.Folds, "calibrate-folds", 0, "parts that the rows are divided into for --calibrate "+
-		"(default 5, of which as many are used as 20,000 rows need)")
-	f.StringVar(&c.Threshold, "threshold", "", "what divides two classes: a probability, score=NUMBER, or max-f1, precision=SHARE, recall=SHARE or "+
-		"cost=fn:NUMBER,fp:NUMBER, chosen on rows that the learner has not seen (default: the larger probability, or the sign of the score)")
-	f.StringVar(&c.ClassWeight, "class-weight", "", "weights of classes: balanced, or LABEL=WEIGHT,… (default: all 1)")
-	f.StringVar(&c.Product, "product", "", "Gram matrix of kernel-ridge: exact (factorised), threshold, tree, gauss (approximate products)")
-	f.Float64Var(&c.Accuracy, "accuracy", 0, "largest error of an element of the Gram matrix in approximate products (default 1e-4)")
-	f.IntVar(&c.Leaf, "leaf", 0, "most rows of a leaf of rfm (default: 2000)")
-	f.IntVar(&c.Members, "members", 0, "most machines of rfm that are averaged in a leaf (default 2; 1 with more than 400,000 rows)")
-	f.StringVar(&c.TargetMeans, "target-means", "", "columns that rfm gives the mean targets of their values: none, categories, all (whole "+
-		"numbers that repeat as well), auto (default auto: what held-out rows ask for)")
-	f.IntVar(&c.Lookup, "lookup", 0, "bins of the tables that a machine of the intersection kernel predicts from (default: no tables, exact)")
-	f.StringVar(&c.LookupForm, "lookup-form", "", "what the tables of --lookup hold: linear, the ends of a line in each bin, or constant, the value at its "+
-		"middle (default linear)")
-	f.IntVar(&c.Subsample, "subsample", 0, "terms of the expansion of falkon, kernel-ridge or kernel-svm to keep, drawn at random (default: all)")
-	f.StringVar(&c.Multiclass, "multiclass", "", "how several classes are told apart: ovr, each against the rest; crammer-singer (svm) or "+
-		"multinomial (logistic), all at once; ovo (kernel-svm), every two classes (default: ovr for svm and for the penalty l1, "+
-		"multinomial for logistic, ovo for kernel-svm)")
-	f.StringVar(&c.Penalty, "penalty", "", "penalty of svm and logistic: l2, l1 (most weights are 0) (default l2)")
-	f.StringVar(&c.Solver, "solver", "", "solver of svm, svr and logistic: auto, dual, primal "+
-		"(default auto: primal for logistic, dual for the others)")
-	f.Float64Var(&c.Outliers, "outliers", 0, "ν of one-class and of kernel-svm for outliers, the share of the rows that may lie outside "+
-		"(default 0.1)")
-	f.Var((*shareValue)(&c.SVMNu), "svm-nu",
-		"ν of kernel-svm, above 0 and up to 1, in place of --c for classes and of --epsilon for numbers: "+
-			"at most this share of the rows is within the margin or outside of the tube, and at least this share becomes support vectors "+
-			"(-s 1 and -s 4 with -n of svm-train)")
-	f.Float64Var(&c.Tolerance, "tolerance", 0, "where iterations stop; of svm, svr and one-class the largest violation of the optimality "+
-		"conditions (default: the learner's; these three stop at a duality gap of 0.1 %)")
-	f.IntVar(&c.MaxIter, "max-iter", 0, "most passes or iterations (default: the learner's)")
-}
-
 // reductionFlags are the flags of principal components.
 func reductionFlags(cmd *cobra.Command, c *train.Config) {
 	f := cmd.Flags()
@@ -212,7 +140,7 @@ func kernelsWith(parameter string) (names []string) {
 // unname takes the defaults of --kernel and --gamma out of a configuration where these are left to the data: where auto
 // or the learner chooses them.
 func unname(cmd *cobra.Command, c *train.Config, auto bool) {
-	if !auto && !slices.Contains([]string{"auto", train.Chooser().Name()}, strings.ToLower(c.Learner)) {
+	if !auto && !slices.Contains([]string{"auto", train.Chooser().Name()}, strings.ToLower(c.LearnerName())) {
 		return
 	}
 	for name, given := range map[string]*string{"kernel": &c.Kernel.Name, "gamma": &c.Kernel.Gamma} {
@@ -228,25 +156,25 @@ func settle(cmd *cobra.Command, c *train.Config) error {
 	if !cmd.Flags().Changed("degree") && c.Kernel.Degree == 0 {
 		c.Kernel.Degree = int(kernel.Ungiven(kern.Name, "degree"))
 	}
-	if f := cmd.Flags().Lookup("epsilon"); f != nil && f.Changed && c.Epsilon == 0 {
-		c.EpsilonGiven = true
+	if f := cmd.Flags().Lookup("epsilon"); f != nil && f.Changed && c.Get("epsilon").(float64) == 0 {
+		c.Set("epsilon_given", true)
 	}
-	if f := cmd.Flags().Lookup("shrinkage"); f != nil && f.Changed && c.Shrinkage == 0 {
-		c.ShrinkageGiven = true
+	if f := cmd.Flags().Lookup("shrinkage"); f != nil && f.Changed && c.Shrinkage.Value == 0 {
+		c.Shrinkage.Given = true
 	}
 	if err := nonZero(cmd, kern); err != nil {
 		return err
 	}
-	if c.Learner == "kernel-svm" && cmd.Flags().Changed("nu") && !kernel.Has(kern.Name, "nu") {
+	if c.LearnerName() == "kernel-svm" && cmd.Flags().Changed("nu") && !kernel.Has(kern.Name, "nu") {
 		return usagef("--nu is ν of the kernel %s, and the kernel is %s; ν of a support vector machine is --svm-nu",
 			strings.Join(kernelsWith("nu"), ", "), c.Kernel.Name)
 	}
-	if f := cmd.Flags().Lookup("l1-ratio"); f != nil && f.Changed && c.L1Ratio == 0 {
+	if f := cmd.Flags().Lookup("l1-ratio"); f != nil && f.Changed && train.As[train.ElasticNet](c.Learner).L1Ratio == 0 {
 		return usagef("--l1-ratio 0 leaves nothing to |w|, which is ridge regression: give a number above 0, or --learner ridge")
 	}
 	if f := cmd.Flags().Lookup("lambda"); f != nil && f.Changed {
-		if v, ok := f.Value.(*lambdaValue); ok { // approx has another λ
-			return v.settle()
+		if v, ok := f.Value.(followed); ok { // approx has another λ
+			return v.Value.(*lambdaValue).settle()
 		}
 	}
 	return nil
@@ -287,62 +215,14 @@ func exactPipeline(cmd *cobra.Command, c *train.Config) (pipeline.Config, error)
 		return pipeline.Config{}, err
 	}
 	probe := *c
-	probe.Map.Options, probe.Learner = feature.Options{}, "kernel-ridge" // which takes the kernel itself
+	probe.Map.Options = feature.Options{}
+	probe.SetLearner("kernel-ridge") // which takes the kernel itself
 	probe.Seed = max(probe.Seed, 1)
 	cfg, err := probe.Pipeline()
 	if err != nil {
 		return cfg, usageError{err}
 	}
 	return cfg, nil
-}
-
-// lambdaValue is the flag --lambda: a number, a number times the mean variance of the features,
-// as tune has it, or auto, which leaves the choice to --lambda-by.
-type lambdaValue struct {
-	c    *train.Config
-	text string
-}
-
-var _ pflag.Value = (*lambdaValue)(nil)
-
-func (v *lambdaValue) String() string { return v.text }
-func (v *lambdaValue) Type() string   { return "number" }
-
-func (v *lambdaValue) Set(s string) error {
-	text := strings.ToLower(strings.TrimSpace(s))
-	number, ofTrace := strings.CutPrefix(text, "trace*")
-	lambda, err := 0.0, error(nil)
-	if text != "auto" {
-		lambda, err = strconv.ParseFloat(number, 64)
-	}
-	if err != nil || math.IsNaN(lambda) || math.IsInf(lambda, 0) || lambda < 0 || ofTrace && lambda == 0 {
-		return errors.New("give a positive number, trace*NUMBER such as trace*0.001, or auto; 0 is least squares")
-	}
-	v.c.Lambda, v.text = lambda, text
-	return nil
-}
-
-// settle brings the flag together with --lambda-by.
-func (v *lambdaValue) settle() error {
-	c := v.c
-	by, ridge := strings.ToLower(c.LambdaBy), c.Learner == "auto" || c.Learner == "ridge"
-	switch ofTrace := strings.HasPrefix(v.text, "trace*"); {
-	case ofTrace && !ridge:
-		return usagef("--lambda %s is in parts of the mean variance of the features, which the ridge alone knows; give %s a number",
-			v.text, c.Learner)
-	case ofTrace && by != "" && by != "trace":
-		return usagef("--lambda %s gives λ, so that --lambda-by %s has nothing to say; leave out one of them", v.text, by)
-	case ofTrace:
-		c.LambdaBy = "trace"
-	case v.text == "auto" && (by == "given" || by == "trace"):
-		return usagef("--lambda auto gives no λ, but --lambda-by %s needs one; give --lambda a number, or leave out --lambda-by", by)
-	case v.text != "auto" && c.Lambda == 0 && slices.Contains([]string{"lasso", "elastic-net", "group-lasso"}, c.Learner):
-		return usagef("--lambda 0 leaves %s no penalty, which is least squares: take --learner ridge --lambda 0, "+
-			"or leave out --lambda to have one chosen", c.Learner)
-	case v.text != "auto" && c.Lambda == 0 && by == "" && ridge:
-		c.LambdaBy = "given"
-	}
-	return nil
 }
 
 // mapOptions are the flags of single maps, each named as in feature.Options.
@@ -411,29 +291,6 @@ func readLandmarks(ctx context.Context, c *train.Config, data dataset.Options) e
 // exported or measured is what train trains on.
 func scaleFlag(cmd *cobra.Command, c *train.Config) {
 	cmd.Flags().StringVar(&c.Scale, "scale", "auto", "scaling of the inputs: "+strings.Join(pipeline.ScaleNames, ", "))
-}
-
-// shareValue is a flag that takes a number above 0 and up to 1.
-type shareValue float64
-
-var _ pflag.Value = (*shareValue)(nil)
-
-func (s *shareValue) String() string {
-	if *s == 0 {
-		return ""
-	}
-	return strconv.FormatFloat(float64(*s), 'g', -1, 64)
-}
-
-func (s *shareValue) Type() string { return "float" }
-
-func (s *shareValue) Set(text string) error {
-	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || !(v > 0 && v <= 1) {
-		return errors.New("give a number above 0 and up to 1")
-	}
-	*s = shareValue(v)
-	return nil
 }
 
 // bytesValue is a flag that takes a number of bytes, such as 2GB.

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"mercer/train"
 )
 
 // flagGroup is a part of the flags of commands, under one title in the help. Names are separated by blanks, in
@@ -36,6 +39,16 @@ var flagGroups = []flagGroup{
 	{"Output",
 		"output output-format json report plots csv progress memory threads",
 		"results"},
+}
+
+func init() { // options of learners are in no group but theirs
+	for _, s := range train.Settings() {
+		name := strings.ReplaceAll(s.Name, "_", "-")
+		if _, _, shared := groupOf(name); s.Help != nil && !shared {
+			at := slices.IndexFunc(flagGroups, func(g flagGroup) bool { return g.title == "Learner" })
+			flagGroups[at].rest += " " + name
+		}
+	}
 }
 
 // ownRest are flags of one command alone that --help leaves to --help-all; all its others are common.

@@ -44,10 +44,10 @@ func TestPlansAreWhatIsTrained(t *testing.T) {
 		p := planOf(t, args...)
 		ok(t, append([]string{"train", "-o", m}, args...)...)
 		v := object(t, ok(t, "inspect", m, "--json"))
-		if got := v["model"].(map[string]any)["training"].(map[string]any)["learner"]; got != p.Config.Learner {
-			t.Errorf("%q: the plan has the learner %s, the model %s", flags, p.Config.Learner, got)
+		if got := v["model"].(map[string]any)["training"].(map[string]any)["learner"]; got != p.Config.LearnerName() {
+			t.Errorf("%q: the plan has the learner %s, the model %s", flags, p.Config.LearnerName(), got)
 		}
-		if said := ok(t, append([]string{"train", "--plan"}, args...)...); !strings.Contains(said, "learner   "+p.Config.Learner) || !strings.Contains(said, "survey    read") {
+		if said := ok(t, append([]string{"train", "--plan"}, args...)...); !strings.Contains(said, "learner   "+p.Config.LearnerName()) || !strings.Contains(said, "survey    read") {
 			t.Errorf("%q: %s", flags, said)
 		}
 		if strings.Contains(flags, "holdout") && p.Rows != 240 && p.Rows < 230 {
@@ -67,7 +67,7 @@ func TestOneDefaultForAllCommands(t *testing.T) {
 	dir := t.TempDir()
 	many, few, m := write(t, dir, "many.csv", towns(1000)), write(t, dir, "few.csv", towns(300)), filepath.Join(dir, "m.mercer")
 	for _, data := range []string{many, few} {
-		want := planOf(t, data).Config.Learner
+		want := planOf(t, data).Config.LearnerName()
 		if (want == train.Chooser().Name()) != (data == many) {
 			t.Fatalf("%s: the default is %s", data, want)
 		}

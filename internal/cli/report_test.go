@@ -338,7 +338,7 @@ func TestReportOfASearchSaysWhatIsMissing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.html")
 	cand := func(c, mean, seconds float64, dropped string) *tune.Candidate {
 		return &tune.Candidate{Values: map[string]string{"c": fmt.Sprint(c)},
-			Config: train.Config{Learner: "svm", C: c}, Mean: mean, Seconds: seconds, Dropped: dropped}
+			Config: train.Config{Learner: train.SVM{C: c}}, Mean: mean, Seconds: seconds, Dropped: dropped}
 	}
 	r := &tune.Result{Metric: "accuracy", Larger: true, Task: "classify",
 		Splits: 2, Wrong: 3, Why: "they do not go together", AtEnd: []string{"c"},

@@ -21,8 +21,8 @@ var ofStatistics = []string{
 
 // loadStatistics reads the files of --append or --like.
 func (t *training) loadStatistics(cmd *cobra.Command, path string) error {
-	if t.saveStats != "" && t.cfg.Learner == "auto" {
-		t.cfg.Learner = "ridge"
+	if t.saveStats != "" && t.cfg.LearnerName() == "auto" {
+		t.cfg.SetLearner("ridge")
 	}
 	if t.appendTo == nil && t.like == "" {
 		return nil

@@ -157,10 +157,11 @@ func (t *training) check() error {
 	if t.test != "" && t.holdout != 0 {
 		return usagef("--test and --holdout both say what to test on; give one of them")
 	}
-	if t.data.Stream = t.cfg.SurveyRows > 0; t.data.Stream {
+	online := train.As[train.SGD](t.cfg.Learner)
+	if t.data.Stream = online.SurveyRows > 0; t.data.Stream {
 		switch {
-		case t.cfg.Epochs > 1:
-			return usagef("--survey-rows is for one pass over the data, --epochs %d for several; leave out one of them", t.cfg.Epochs)
+		case online.Epochs > 1:
+			return usagef("--survey-rows is for one pass over the data, --epochs %d for several; leave out one of them", online.Epochs)
 		case t.holdsOut():
 			return usagef("--survey-rows reads the data once, so no rows can be kept back by --holdout; give a file with --test")
 		case t.cfg.Calibrate.Method != "" && t.cfg.Calibrate.Method != "auto" && t.cfg.Calibrate.Method != "none":

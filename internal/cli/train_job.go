@@ -26,10 +26,10 @@ func (t *training) run(cmd *cobra.Command, path string) error {
 	start := time.Now()
 	ctx := cmd.Context()
 	if t.online {
-		if cmd.Flags().Changed("learner") && t.cfg.Learner != "online" {
-			return usagef("--online and --learner %s are two learners; give one of them", t.cfg.Learner)
+		if cmd.Flags().Changed("learner") && t.cfg.LearnerName() != "online" {
+			return usagef("--online and --learner %s are two learners; give one of them", t.cfg.LearnerName())
 		}
-		t.cfg.Learner = "online"
+		t.cfg.SetLearner("online")
 	}
 	if t.from != "" {
 		return t.goOn(cmd, path)

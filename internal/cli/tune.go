@@ -251,6 +251,7 @@ func (t *tuning) check(cmd *cobra.Command) error {
 	if t.train.data.Columns.SplitTime != "" && o.Folds.Kind == "auto" && t.foldGroup == "" {
 		o.Folds.Kind = "time"
 	}
+	ridge := train.As[train.Ridge](t.train.cfg.Learner)
 	switch {
 	case t.train.out == "":
 		return usagef("no file to write the model to; give -o MODEL")
@@ -276,9 +277,9 @@ func (t *tuning) check(cmd *cobra.Command) error {
 		return usagef("--fold-group keeps the rows of a group in one fold, --fold-kind %s does not; leave out one of them", o.Folds.Kind)
 	case o.Folds.Kind == "group" && t.foldGroup == "":
 		return usagef("--fold-kind group needs the column that says which group a row is of; name it with --fold-group")
-	case t.train.cfg.SurveyRows > 0:
+	case train.As[train.SGD](t.train.cfg.Learner).SurveyRows > 0:
 		return usagef("--survey-rows is for one pass over the data; a search makes many")
-	case t.train.cfg.Path || t.train.cfg.Variance || t.train.cfg.Conformal != 0 || t.train.cfg.LambdaBy != "":
+	case ridge.Path || ridge.Variance || ridge.Conformal != 0 || ridge.LambdaBy != "":
 		return usagef("--path, --variance, --conformal and --lambda-by are for mercer train; train with the settings that tune finds")
 	}
 	if kinds, _ := tune.FoldKinds(); o.Folds.Kind != "auto" && !slices.Contains(kinds, o.Folds.Kind) {

@@ -33,7 +33,7 @@ func (t *tuning) trainCommand(cmd *cobra.Command, found *tune.Result, path strin
 		}
 	})
 	if picked.Values["learner"] == "" && !cmd.Flags().Changed("learner") {
-		add("learner", picked.Config.Learner)
+		add("learner", picked.Config.LearnerName())
 	}
 	for _, name := range tune.Settings() {
 		value, flag := picked.Values[name], strings.ReplaceAll(name, "_", "-")

@@ -51,17 +51,17 @@ type kumarMethod struct {
 func kumarMethods() []kumarMethod {
 	return []kumarMethod{
 		{"linear, ridge", "- - - - -", "- - - - -", false, func(*problem) train.Config {
-			return train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: "ridge"}
+			return train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.Ridge{}}
 		}, 0},
 		{"random features, ridge", "3.6 14.9 11.6 7.3 5", "20 9 4260 90 36", true, func(p *problem) train.Config {
-			return train.Config{Map: train.Map{Name: "rff", Features: p.features}, Learner: "ridge"}
+			return train.Config{Map: train.Map{Name: "rff", Features: p.features}, Learner: train.Ridge{}}
 		}, 0},
 		{"Falkon, 2,000 landmarks", "- - - - -", "- - - - -", true,
 			func(*problem) train.Config {
-				return train.Config{Learner: "falkon", Map: train.Map{Features: 2000}, Tolerance: 1e-4}
+				return train.Config{Learner: train.Falkon{Tolerance: 1e-4}, Map: train.Map{Features: 2000}}
 			}, 0},
 		{fmt.Sprintf("kernel ridge, %d rows (theirs: exact SVM)", kumarExact), "11 15.1 2.2 8.3 9", "31 420 158400 - 780",
-			true, func(*problem) train.Config { return train.Config{Learner: "kernel-ridge"} }, kumarExact},
+			true, func(*problem) train.Config { return train.Config{Learner: train.KernelRidge{}} }, kumarExact},
 		{name: "core vector machine (theirs alone)", errors: "5.5 14.8 2.3 6.2 8.8", times: "51 4380 27000 1.4 450"},
 	}
 }
@@ -171,7 +171,9 @@ func kumarResults() []*Table {
 							p = sets(seed)[i]
 						}
 						cfg := m.cfg(p)
-						cfg.Kernel.Gamma, cfg.Seed, cfg.Lambda = p.gamma, seed, lambda
+						cfg.Kernel.Gamma = p.gamma
+						cfg.Seed = seed
+						cfg.Set("lambda", lambda)
 						return p.error(ctx, cfg, m.rows)
 					})
 					if err != nil {

@@ -19,7 +19,7 @@ func TestFewRowsAreDrawnFromAll(t *testing.T) {
 		}
 		p.train.Dense.Row(i)[i%2] = float32(i) / n
 	}
-	m, _, err := p.fit(context.Background(), train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: "ridge", Lambda: 1, Seed: 3}, 50)
+	m, _, err := p.fit(context.Background(), train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.Ridge{Lambda: 1}, Seed: 3}, 50)
 	if err != nil || len(m.Classes()) != 2 {
 		t.Errorf("50 rows of two classes: %v", err)
 	}

@@ -24,7 +24,7 @@ func someSearch(gammas []string) *tune.Result {
 		for j, c := range []string{"1", "100"} {
 			v := 0.95 - 0.01*float64(i) - 0.001*float64(j)
 			r.Candidates = append(r.Candidates, &tune.Candidate{Index: len(r.Candidates),
-				Values: map[string]string{"gamma": gamma, "c": c, "kernel": "rbf"}, Config: train.Config{Learner: "svm"},
+				Values: map[string]string{"gamma": gamma, "c": c, "kernel": "rbf"}, Config: train.Config{Learner: train.SVM{}},
 				Scores: []float64{v, v}, Mean: v, SD: 0.012, SE: 0.004, Seconds: 1.5 * float64(i+1)})
 		}
 	}
@@ -99,7 +99,7 @@ func TestAuto(t *testing.T) {
 }
 
 func someCurve(metric string) *cost.Curve {
-	c := &cost.Curve{Metric: metric, Config: train.Config{Kernel: train.Kernel{Name: "rbf"}, Learner: "ridge", Map: train.Map{Features: 4096}}, Held: 8000, Seeds: 3,
+	c := &cost.Curve{Metric: metric, Config: train.Config{Kernel: train.Kernel{Name: "rbf"}, Learner: train.Ridge{}, Map: train.Map{Features: 4096}}, Held: 8000, Seeds: 3,
 		RowsLaw: &cost.Law{A: 0.05, B: 1.5, C: 0.5, Misfit: 0.002}, FeaturesLaw: &cost.Law{A: 0.04, B: 2, C: 0.6, Misfit: 0.001},
 		Extrapolated: []cost.Extrapolated{{Rows: 32_000, Test: 0.06, Seconds: 5400, Bytes: 3 << 30}}, SecondsFactor: 0.002, SecondsExponent: 1.25}
 	for i := range 3 {
@@ -129,7 +129,7 @@ func TestCurve(t *testing.T) {
 }
 
 func TestCostText(t *testing.T) {
-	c := &cost.Prediction{Rows: 1_000_000, RowsGuessed: true, Plan: &train.Plan{Config: train.Config{Kernel: train.Kernel{Name: "rbf"}, Learner: "ridge"},
+	c := &cost.Prediction{Rows: 1_000_000, RowsGuessed: true, Plan: &train.Plan{Config: train.Config{Kernel: train.Kernel{Name: "rbf"}, Learner: train.Ridge{}},
 		Features: 4096, Outputs: 1, Bytes: 1 << 30, Formula: "16·D²"},
 		Read: 2, Map: 30, Solve: 600, Seconds: 632, Trials: []trial.Timing{{Rows: 500, Features: 512, Map: 0.01, Solve: 0.05}}}
 	goldenText(t, "cost", func(w *bytes.Buffer) { CostText(w, c) })

@@ -82,7 +82,7 @@ func searchSeconds(metric *lab.Metric, judged []*tune.Candidate) *report.Figure 
 		if c.Seconds == 0 {
 			continue
 		}
-		name := c.Config.Learner
+		name := c.Config.LearnerName()
 		i := slices.IndexFunc(s.Clouds, func(v report.Cloud) bool { return v.Name == name })
 		if i < 0 {
 			i = len(s.Clouds)

@@ -44,7 +44,17 @@ func calibrate(c *train.Config, s *dataset.Schema, rows, classes int) {
 	}
 	c.Calibrate.Method = ""
 	_, rfm := train.Data{Task: "classify", Rows: rows, Classes: classes, Dim: s.Dim, Numbers: s.Dim}.Default(*c)
-	own := (rfm || c.Learner == "rfm" && rows >= heldRows) && c.ClassWeight == "" || c.Learner == "logistic" || c.Learner == "online" && c.Loss == "logistic"
+	own := false
+	switch l := c.Learner.(type) {
+	case train.RFM:
+		own = rows >= heldRows && c.ClassWeight == ""
+	case train.Logistic:
+		own = true
+	case train.SGD:
+		own = l.Loss == "logistic"
+	default:
+		own = rfm && c.ClassWeight == ""
+	}
 	switch {
 	case own || rows > cheapRows || rows < fewestRows:
 	case classes > 2:
