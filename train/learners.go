@@ -146,7 +146,7 @@ func (l *Traits) Has(option string) (has, common bool) {
 
 func (l *Traits) has(option string) bool {
 	return slices.Contains(l.uses, option) ||
-		slices.ContainsFunc(settingsOf(reflect.TypeOf(l.options), nil), func(s Setting) bool { return s.Name == option })
+		slices.ContainsFunc(optionsIn(reflect.TypeOf(l.options)), func(s Setting) bool { return s.Name == option })
 }
 
 // HasMapOption says whether its configuration may have an option of maps, such as features: a learner of the

@@ -45,7 +45,7 @@ func optionsOf(l Learner) map[string]any {
 	}
 	options := map[string]any{}
 	v := reflect.ValueOf(l)
-	for _, s := range settingsOf(v.Type(), nil) {
+	for _, s := range optionsIn(v.Type()) {
 		if f := v.FieldByIndex(s.index); !f.IsZero() {
 			options[s.Name] = f.Interface()
 		}
@@ -56,7 +56,7 @@ func optionsOf(l Learner) map[string]any {
 // filled is a learner of a type with those of the options that it has; rest are the names of the others.
 func filled(of reflect.Type, options map[string]any) (l Learner, rest []string, err error) {
 	v := reflect.New(of).Elem()
-	known := settingsOf(of, nil)
+	known := optionsIn(of)
 	for _, name := range slices.Sorted(maps.Keys(options)) {
 		i := slices.IndexFunc(known, func(s Setting) bool { return s.Name == name })
 		if i < 0 {
@@ -164,7 +164,7 @@ func (c *Config) checkAutomatic() error {
 // checkRanges rejects numbers below zero, and those that are none, of options whose tag says so.
 func checkRanges(l Learner) error {
 	v := reflect.ValueOf(l)
-	for _, s := range settingsOf(v.Type(), nil) {
+	for _, s := range optionsIn(v.Type()) {
 		f := v.FieldByIndex(s.index)
 		if s.Range == "positive" && (f.CanInt() && f.Int() < 0 || f.CanFloat() && !(f.Float() >= 0 && f.Float()-f.Float() == 0)) {
 			return fmt.Errorf("%s %v is not a positive number", s.Name, f.Interface())

@@ -37,7 +37,7 @@ func Settings() []Setting {
 		help := maps.Clone(predictionHelp)
 		for _, l := range learners() {
 			maps.Copy(help, l.help)
-			for _, s := range settingsOf(reflect.TypeOf(l.options), nil) {
+			for _, s := range optionsIn(reflect.TypeOf(l.options)) {
 				if s.option = true; !slices.ContainsFunc(all, func(t Setting) bool { return t.Name == s.Name }) {
 					all = append(all, s)
 				}
@@ -70,6 +70,18 @@ var writtenFirst = strings.Fields(`task bag scale metric metric_rounds metric_ra
 	shrinkage shrinkage_given priors learner lambda lambda_by path variance conformal l1_ratio c loss multiclass penalty solver outliers
 	svm_nu class_weight optimizer rate epochs average_from quantile huber epsilon epsilon_given survey_rows calibrate calibrate_folds
 	threshold tolerance max_iter product accuracy lookup lookup_form subsample quick leaf members target_means seed`)
+
+// optionsIn are the options of a type of learner.
+func optionsIn(of reflect.Type) []Setting {
+	if all, ok := optionLists.Load(of); ok {
+		return all.([]Setting)
+	}
+	all := settingsOf(of, nil)
+	optionLists.Store(of, all)
+	return all
+}
+
+var optionLists sync.Map // by type
 
 // settingsOf are the settings of the fields of a struct. A struct without a name of its own is a group of them.
 func settingsOf(of reflect.Type, index []int) (all []Setting) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -38,9 +39,20 @@ func learnerFlags(cmd *cobra.Command, c *train.Config) {
 	f.StringVar(&c.ClassWeight, "class-weight", "", "weights of classes: balanced, or LABEL=WEIGHT,… (default: all 1)")
 }
 
+// optionHelp is the help of the options of learners.
+var optionHelp = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for _, s := range train.Settings() {
+		if s.Help != nil {
+			all[s.Name] = option.Text(option.Errorf("%s", s.Help), optionFlag)
+		}
+	}
+	return all
+})
+
 // optionOf is the flag of an option of learners.
 func optionOf(f *pflag.FlagSet, c *train.Config, s train.Setting) {
-	help := option.Text(option.Errorf("%s", s.Help), optionFlag)
+	help := optionHelp()[s.Name]
 	name, to := strings.ReplaceAll(s.Name, "_", "-"), reflect.New(s.Type)
 	switch v := to.Interface().(type) {
 	case *string:
