@@ -69,7 +69,8 @@ func ExampleFile_columns() {
 	defer remove()
 	data := mercer.File(path, mercer.Options{Label: "churn",
 		Columns: dataset.ColumnOptions{ID: "customer_id", Date: "joined", Ordinal: "plan=basic<plus<pro"}})
-	r, err := mercer.Train(context.Background(), data, mercer.Config{Config: train.Config{Learner: train.Logistic{C: 1}, Kernel: train.Kernel{Name: "linear"}}})
+	r, err := mercer.Train(context.Background(), data, mercer.Config{Config: train.Config{Learner: train.Logistic{C: 1},
+		Kernel: train.Kernel{Name: "linear"}}})
 	if err != nil {
 		log.Fatal(err)
 	}

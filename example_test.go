@@ -346,7 +346,8 @@ func ExampleSource() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := mercer.Train(context.Background(), mercer.Source(src), mercer.Config{Config: train.Config{Kernel: train.Kernel{Name: "linear"}}})
+	r, err := mercer.Train(context.Background(), mercer.Source(src),
+		mercer.Config{Config: train.Config{Kernel: train.Kernel{Name: "linear"}}})
 	if err != nil {
 		log.Fatal(err)
 	}

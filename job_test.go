@@ -43,7 +43,8 @@ func statisticsOf(t *testing.T, data Data) (stats *train.Statistics) {
 func TestTestDataAreLookedAtFirst(t *testing.T) {
 	rows := strings.Repeat("1 1:1 2:0.5\n2 1:0.3 2:-1\n", 40)
 	trained := false
-	cfg := Config{Config: train.Config{Map: train.Map{Features: 16}, Learner: train.Ridge{}}, Test: File(on(t, "wide.svm", "1 1:1\n2 7:1\n"), Options{})}
+	cfg := Config{Config: train.Config{Map: train.Map{Features: 16}, Learner: train.Ridge{}},
+		Test: File(on(t, "wide.svm", "1 1:1\n2 7:1\n"), Options{})}
 	cfg.Training.Progress = func(stage string, _ int, _ float64) { trained = trained || stage == "train" || stage == "solve" }
 	_, err := Train(context.Background(), File(on(t, "rows.svm", rows), Options{}), cfg)
 	var wider *WiderError
@@ -73,7 +74,8 @@ func TestRowsThatComeInParts(t *testing.T) {
 	lines := strings.SplitAfter(tableText(400), "\n")
 	first, second := strings.Join(lines[:201], ""), lines[0]+strings.Join(lines[201:], "")
 	stats := statisticsOf(t, file(first, Options{}))
-	more := Config{Config: train.Config{Learner: train.Named{Options: map[string]any{"lambda": 1}}}, Statistics: stats, Test: file(second, Options{})}
+	more := Config{Config: train.Config{Learner: train.Named{Options: map[string]any{"lambda": 1}}}, Statistics: stats,
+		Test: file(second, Options{})}
 	r, err := Train(ctx, file(second, Options{}), more)
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +188,8 @@ func TestUnseenCategoriesAreTold(t *testing.T) {
 // What auto does is told by the progress of the training.
 func TestAutoTellsItsProgress(t *testing.T) {
 	told := map[string]bool{}
-	cfg := Config{Config: train.Config{Kernel: train.Kernel{Name: "rbf", Gamma: "0.1"}, Learner: train.Ridge{Lambda: 1}, Map: train.Map{Features: 16}, Scale: "none"}, Auto: true}
+	cfg := Config{Config: train.Config{Kernel: train.Kernel{Name: "rbf", Gamma: "0.1"}, Learner: train.Ridge{Lambda: 1},
+		Map: train.Map{Features: 16}, Scale: "none"}, Auto: true}
 	cfg.Training.Progress = func(stage string, _ int, _ float64) {
 		what, _, _ := strings.Cut(stage, ":")
 		told[what] = true

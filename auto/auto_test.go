@@ -56,7 +56,8 @@ func TestTheConfigOfAutoTrainsTheSameModel(t *testing.T) {
 func TestAutoKeepsToWhatIsGiven(t *testing.T) {
 	src := made(t, 300, 3, ringRow)
 	_, _, report, err := Train(t.Context(), src,
-		Options{Config: train.Config{Kernel: train.Kernel{Name: "laplacian"}, Scale: "minmax", Learner: train.Ridge{}, Map: train.Map{Features: 64}, Seed: 5}})
+		Options{Config: train.Config{Kernel: train.Kernel{Name: "laplacian"}, Scale: "minmax", Learner: train.Ridge{},
+			Map: train.Map{Features: 64}, Seed: 5}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,8 @@ func TestAutoKeepsToWhatIsGiven(t *testing.T) {
 
 func TestAutoRacesAnOddNumberOfRows(t *testing.T) {
 	src := made(t, 399, 3, ringRow) // 319 to train on in each of five folds
-	_, _, report, err := Train(t.Context(), src, Options{Config: train.Config{Kernel: train.Kernel{Name: "rbf"}, Learner: train.Ridge{Lambda: 1}, Scale: "none"}})
+	_, _, report, err := Train(t.Context(), src, Options{Config: train.Config{Kernel: train.Kernel{Name: "rbf"},
+		Learner: train.Ridge{Lambda: 1}, Scale: "none"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +333,8 @@ func TestAutoOnDataOfAllKinds(t *testing.T) {
 		{"outliers", made(t, 30, 3, linearRow), "outliers", "one-class"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, _, report, err := Train(t.Context(), c.src, Options{Config: train.Config{Task: c.task, Kernel: train.Kernel{Name: "rbf"}, Map: train.Map{Features: 16}}})
+			m, _, report, err := Train(t.Context(), c.src, Options{Config: train.Config{Task: c.task, Kernel: train.Kernel{Name: "rbf"},
+				Map: train.Map{Features: 16}}})
 			if c.want != "" {
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Fatalf("the error is %v; it is to say %q", err, c.want)

@@ -30,7 +30,8 @@ type ExactPrediction struct {
 func PredictExact(ctx context.Context, s *trial.Sample, cfg train.Config, opt Options) (*ExactPrediction, error) {
 	n := s.Rows()
 	g := &ExactPrediction{Rows: n, Bytes: 4 * float64(n) * float64(n)}
-	exact := train.Config{Task: s.Task, Learner: train.Named{Name: train.ExactSVM().Name(), Options: map[string]any{"c": 10}}, Kernel: train.Kernel{Name: kernel.RBF.Name(), Gamma: cfg.Kernel.Gamma}, Scale: cfg.Scale, Seed: cfg.Seed}
+	exact := train.Config{Task: s.Task, Learner: train.Named{Name: train.ExactSVM().Name(), Options: map[string]any{"c": 10}},
+		Kernel: train.Kernel{Name: kernel.RBF.Name(), Gamma: cfg.Kernel.Gamma}, Scale: cfg.Scale, Seed: cfg.Seed}
 	if cfg.KernelName() != exact.Kernel.Name {
 		exact.Kernel.Gamma = "" // γ of another kernel says nothing about this one's
 	}

@@ -50,7 +50,8 @@ func TestCostFindsTheLawsOfTheStages(t *testing.T) {
 	}{
 		{"ridge: n·D² and D^2.5", train.Config{Learner: train.Ridge{}, Map: train.Map{Features: 4096}},
 			func(n, d float64) float64 { return 2e-11*n*d*d + 2e-8*math.Pow(d, 2.5) }},
-		{"ridge: n·D² alone", train.Config{Learner: train.Ridge{}, Map: train.Map{Features: 4096}}, func(n, d float64) float64 { return 2e-11 * n * d * d }},
+		{"ridge: n·D² alone", train.Config{Learner: train.Ridge{}, Map: train.Map{Features: 4096}},
+			func(n, d float64) float64 { return 2e-11 * n * d * d }},
 		{"svr: n·D", train.Config{Learner: train.SVR{}, Map: train.Map{Features: 2048}}, func(n, d float64) float64 { return 3e-8 * n * d }},
 		{"svr: passes that grow with n", train.Config{Learner: train.SVR{}, Map: train.Map{Features: 2048}},
 			func(n, d float64) float64 { return 3e-10 * math.Pow(n, 1.4) * d }},

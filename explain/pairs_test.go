@@ -41,7 +41,8 @@ func TestPairs(t *testing.T) {
 	}
 	defer src.Close()
 	by := func(form string) *model.Model {
-		cfg := train.Config{Map: train.Map{Features: 64, Name: "nystrom"}, Learner: train.Ridge{}, Metric: train.Metric{Form: form, Landmarks: 200}}
+		cfg := train.Config{Map: train.Map{Features: 64, Name: "nystrom"}, Learner: train.Ridge{},
+			Metric: train.Metric{Form: form, Landmarks: 200}}
 		m, _, err := train.Fit(ctx, src, cfg, train.Options{})
 		if err != nil {
 			t.Fatal(err)

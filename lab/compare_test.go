@@ -66,7 +66,8 @@ func weightedTables(t *testing.T) map[string]*dataset.File {
 func twoModels(t *testing.T, src dataset.Source, configs ...train.Config) (models []*model.Model, predictors []*Predictor) {
 	t.Helper()
 	if configs == nil {
-		configs = []train.Config{{Kernel: train.Kernel{Name: "linear"}, Learner: train.Ridge{Lambda: 1}}, {Map: train.Map{Features: 64}, Learner: train.Ridge{Lambda: 1}}}
+		configs = []train.Config{{Kernel: train.Kernel{Name: "linear"}, Learner: train.Ridge{Lambda: 1}},
+			{Map: train.Map{Features: 64}, Learner: train.Ridge{Lambda: 1}}}
 	}
 	for i, c := range configs {
 		m, _, err := train.Fit(context.Background(), src, c, train.Options{})
@@ -85,7 +86,8 @@ func TestComparedValuesAreThoseOfEvaluate(t *testing.T) {
 	for name, src := range weightedTables(t) {
 		configs := []train.Config(nil)
 		if strings.Contains(name, "classes") {
-			configs = []train.Config{{Kernel: train.Kernel{Name: "linear"}, Learner: train.Logistic{C: 1}}, {Map: train.Map{Features: 64}, Learner: train.Logistic{C: 1}}}
+			configs = []train.Config{{Kernel: train.Kernel{Name: "linear"}, Learner: train.Logistic{C: 1}},
+				{Map: train.Map{Features: 64}, Learner: train.Logistic{C: 1}}}
 		}
 		models, predictors := twoModels(t, src, configs...)
 		for _, metric := range ComparedMetrics(models[0].Info().Task) {

@@ -48,7 +48,8 @@ func sides(n int) []string {
 
 func fit(t *testing.T, src dataset.Source) *model.Model {
 	t.Helper()
-	m, _, err := train.Fit(context.Background(), src, train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.Ridge{Lambda: 1e-6}}, train.Options{})
+	m, _, err := train.Fit(context.Background(), src, train.Config{Kernel: train.Kernel{Name: "linear"},
+		Learner: train.Ridge{Lambda: 1e-6}}, train.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +282,8 @@ func TestCurvesOfEveryTask(t *testing.T) {
 		}
 		return got
 	}
-	linear, steep := train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.Ridge{}}, train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.Logistic{C: 1e6}}
+	linear, steep := train.Config{Kernel: train.Kernel{Name: "linear"},
+		Learner: train.Ridge{}}, train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.Logistic{C: 1e6}}
 
 	m := evaluate(source(t, x, nil, 0, two), steep)
 	c := m.Curves
@@ -335,7 +337,8 @@ func TestRanksOfClassesFollowProbabilities(t *testing.T) {
 		names[i] = []string{"a", "b", "c"}[min(2, int(3*float64(i)/n+0.7*s.Uniform()))]
 	}
 	src := source(t, x, nil, 0, names)
-	m, _, err := train.Fit(context.Background(), src, train.Config{Kernel: train.Kernel{Name: "linear"}, Learner: train.Logistic{C: 100}}, train.Options{})
+	m, _, err := train.Fit(context.Background(), src, train.Config{Kernel: train.Kernel{Name: "linear"},
+		Learner: train.Logistic{C: 100}}, train.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

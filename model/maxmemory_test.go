@@ -23,8 +23,9 @@ func TestMapsOfFilesAreBounded(t *testing.T) {
 	}
 	defer src.Close()
 	for name, cfg := range map[string]train.Config{
-		"map":   {Map: train.Map{Name: feature.RFF, Features: 64}, Learner: train.Ridge{Lambda: 1}},
-		"chain": {Map: train.Map{Name: feature.Chain, Steps: []feature.Config{{Map: "countsketch", Features: 4096}, {Map: feature.RFF, Features: 256}}}, Learner: train.Ridge{Lambda: 1}},
+		"map": {Map: train.Map{Name: feature.RFF, Features: 64}, Learner: train.Ridge{Lambda: 1}},
+		"chain": {Map: train.Map{Name: feature.Chain, Steps: []feature.Config{{Map: "countsketch", Features: 4096},
+			{Map: feature.RFF, Features: 256}}}, Learner: train.Ridge{Lambda: 1}},
 	} {
 		m, _, err := train.Fit(context.Background(), src, cfg, train.Options{})
 		if err != nil {

@@ -33,7 +33,8 @@ var unsure = sync.OnceValue(func() *model.Model {
 		panic(err)
 	}
 	defer src.Close()
-	m, _, err := train.Fit(context.Background(), src, train.Config{Learner: train.Ridge{Variance: true, Conformal: 0.8}, Map: train.Map{Features: 32}, Seed: 1}, train.Options{})
+	m, _, err := train.Fit(context.Background(), src, train.Config{Learner: train.Ridge{Variance: true, Conformal: 0.8},
+		Map: train.Map{Features: 32}, Seed: 1}, train.Options{})
 	if err != nil {
 		panic(err)
 	}

@@ -441,7 +441,8 @@ func TestBatchesDoNotChangeBits(t *testing.T) {
 		fmt.Fprintf(&b, "%d\n", i%3)
 	}
 	for _, cfg := range []train.Config{
-		{Learner: train.Ridge{Lambda: 1e-3}, Map: train.Map{Features: 512, Name: "sorf"}}, {Learner: train.SVM{}, Map: train.Map{Features: 200, Name: "rff"}},
+		{Learner: train.Ridge{Lambda: 1e-3}, Map: train.Map{Features: 512, Name: "sorf"}}, {Learner: train.SVM{},
+			Map: train.Map{Features: 200, Name: "rff"}},
 		{Learner: train.Logistic{}, Map: train.Map{Features: 128, Name: "nystrom"}}, {Learner: train.KernelRidge{}}, {Learner: train.RFM{Leaf: 150}, Map: train.Map{Features: 60}}, {Learner: train.Falkon{}, Map: train.Map{Features: 100}},
 	} {
 		src, err := dataset.OpenBytes(context.Background(), "x.csv", []byte(b.String()), dataset.Options{})

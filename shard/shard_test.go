@@ -125,7 +125,8 @@ func TestModelDoesNotDependOnShards(t *testing.T) {
 	}{
 		{"numbers", false, train.Config{Map: train.Map{Features: 60}}},
 		{"classes", true, train.Config{Map: train.Map{Features: 64}, Learner: train.Ridge{}, ClassWeight: "balanced"}},
-		{"held out", false, train.Config{Map: train.Map{Features: 64}, Learner: train.Named{Options: map[string]any{"lambda_by": "held-out", "variance": true}}}},
+		{"held out", false, train.Config{Map: train.Map{Features: 64},
+			Learner: train.Named{Options: map[string]any{"lambda_by": "held-out", "variance": true}}}},
 		{"lasso", false, train.Config{Map: train.Map{Features: 64}, Learner: train.Lasso{}}},
 		{"components", true, train.Config{Map: train.Map{Features: 64, Name: "nystrom"}, Reduce: train.Reduction{Components: 20}}},
 	} {
@@ -162,7 +163,8 @@ func TestPassesDoNotDependOnShards(t *testing.T) {
 	path := table(t, t.TempDir(), "t.csv", 300, true)
 	for _, cfg := range []train.Config{
 		{Map: train.Map{Features: 16}, Learner: train.SVM{C: 1, Tolerance: 0.1}, Kernel: train.Kernel{Gamma: "0.3"}},
-		{Map: train.Map{Features: 16}, Learner: train.Logistic{C: 0.1, Tolerance: 0.1}, ClassWeight: "balanced", Kernel: train.Kernel{Gamma: "0.3"}},
+		{Map: train.Map{Features: 16}, Learner: train.Logistic{C: 0.1, Tolerance: 0.1}, ClassWeight: "balanced",
+			Kernel: train.Kernel{Gamma: "0.3"}},
 	} {
 		var want []byte
 		for i, n := range []int{1, 4} {
@@ -424,7 +426,8 @@ func TestMergeNamesWhatIsWrong(t *testing.T) {
 	}
 	fails("two plans in a folder", "has another plan", other.Save(ctx, store))
 	// What a file has not, such as a function that is told of columns, makes no other plan.
-	same, err := NewPlan(ctx, path, dataset.Options{Columns: dataset.ColumnOptions{Notice: func(dataset.Notice) {}}}, train.Config{Map: train.Map{Features: 32}}, 3, 4000)
+	same, err := NewPlan(ctx, path, dataset.Options{Columns: dataset.ColumnOptions{Notice: func(dataset.Notice) {}}},
+		train.Config{Map: train.Map{Features: 32}}, 3, 4000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -446,14 +449,15 @@ func TestPlansRefuseWhatTheyCannotDo(t *testing.T) {
 	ctx := context.Background()
 	path := table(t, t.TempDir(), "t.csv", 100, false)
 	for want, cfg := range map[string]train.Config{
-		"in one place":       {Learner: train.RFM{}},
-		"give c":             {Learner: train.SVM{}},
-		"in the primal":      {Learner: train.SVM{Loss: "hinge", C: 1}},
-		"the penalty l2":     {Learner: train.Logistic{Penalty: "l1", C: 1}},
-		"leaving rows out":   {Learner: train.Named{Options: map[string]any{"lambda_by": "loo"}}},
-		"intervals":          {Learner: train.Named{Options: map[string]any{"conformal": 0.9}}},
-		"components of each": {Reduce: train.Reduction{MapComponents: 3}, Map: train.Map{Name: "sum", Steps: []feature.Config{{Map: "rff", Features: 4}, {Map: "orf", Features: 4}}}},
-		"metric":             {Metric: train.Metric{Form: "full"}, Learner: train.Ridge{}},
+		"in one place":     {Learner: train.RFM{}},
+		"give c":           {Learner: train.SVM{}},
+		"in the primal":    {Learner: train.SVM{Loss: "hinge", C: 1}},
+		"the penalty l2":   {Learner: train.Logistic{Penalty: "l1", C: 1}},
+		"leaving rows out": {Learner: train.Named{Options: map[string]any{"lambda_by": "loo"}}},
+		"intervals":        {Learner: train.Named{Options: map[string]any{"conformal": 0.9}}},
+		"components of each": {Reduce: train.Reduction{MapComponents: 3},
+			Map: train.Map{Name: "sum", Steps: []feature.Config{{Map: "rff", Features: 4}, {Map: "orf", Features: 4}}}},
+		"metric": {Metric: train.Metric{Form: "full"}, Learner: train.Ridge{}},
 	} {
 		if _, err := NewPlan(ctx, path, dataset.Options{}, cfg, 1, 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
@@ -512,7 +516,8 @@ func TestEstimate(t *testing.T) {
 	if last := e.Scales[len(e.Scales)-1]; last.Share > e.Scales[0].Share || e.Limit() == last.Workers {
 		t.Errorf("it scales without end: %+v", last)
 	}
-	small, err := NewEstimate(ctx, path, dataset.Options{}, train.Config{Map: train.Map{Features: 32}, Learner: train.Lasso{}}, EstimateOptions{})
+	small, err := NewEstimate(ctx, path, dataset.Options{}, train.Config{Map: train.Map{Features: 32}, Learner: train.Lasso{}},
+		EstimateOptions{})
 	if err != nil || small.Rows < 2900 || small.Rows > 3100 || small.Pieces != 1 || small.Feature != 32 {
 		t.Errorf("%+v, %v", small, err)
 	}

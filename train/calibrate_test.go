@@ -226,7 +226,8 @@ func TestDamagedCalibrationsAreRefused(t *testing.T) {
 		"platt":    {"calibration.a", "calibration.b", "golden.proba"},
 		"isotonic": {"calibration.knots.0", "calibration.rise.2"},
 	} {
-		m, _, err := Fit(context.Background(), part(0, 300, false), Config{Learner: Ridge{}, Map: Map{Features: 16}, Calibrate: Calibration{Method: method}}, Options{})
+		m, _, err := Fit(context.Background(), part(0, 300, false),
+			Config{Learner: Ridge{}, Map: Map{Features: 16}, Calibrate: Calibration{Method: method}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,7 +281,8 @@ func TestLabelsAgreeWithProbabilities(t *testing.T) {
 		{"classify", "ridge", "platt", parts["classify"], ""},
 		{"multilabel", "ridge", "platt", parts["multilabel"], ""},
 	} {
-		cfg := Config{Task: c.task, Learner: Named{Name: c.learner}, Calibrate: Calibration{Method: c.method}, ClassWeight: c.weights, Map: Map{Features: 16}}
+		cfg := Config{Task: c.task, Learner: Named{Name: c.learner}, Calibrate: Calibration{Method: c.method}, ClassWeight: c.weights,
+			Map: Map{Features: 16}}
 		m, _, err := Fit(context.Background(), c.part(0, 600, false), cfg, Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -241,12 +241,14 @@ func (c Config) KernelName() string {
 // pipeline returns the part of the configuration that concerns the steps before the learner.
 func (c *Config) pipeline() *pipeline.Config {
 	if c.own() {
-		return &pipeline.Config{Scale: c.Scale, Kernel: kernel.Linear.Usual(), Map: c.Map.Name, Options: c.Map.Options, Steps: c.Map.Steps, Given: c.Map.Given, Seed: c.Seed}
+		return &pipeline.Config{Scale: c.Scale, Kernel: kernel.Linear.Usual(), Map: c.Map.Name, Options: c.Map.Options,
+			Steps: c.Map.Steps, Given: c.Map.Given, Seed: c.Seed}
 	}
 	return &pipeline.Config{
 		Scale: c.Scale, Gamma: c.Kernel.Gamma, Sigma: c.Kernel.Sigma, Exact: c.machine(),
-		Kernel: kernel.Kernel{Name: strings.ToLower(c.Kernel.Name), Degree: c.Kernel.Degree, Coef0: c.Kernel.Coef0, Nu: c.Kernel.Nu, Homogeneity: c.Kernel.Homogeneity},
-		Map:    c.Map.Name, Options: c.Map.Options, Features: c.Map.Features, Steps: c.Map.Steps, Weights: c.Map.Weights,
+		Kernel: kernel.Kernel{Name: strings.ToLower(c.Kernel.Name), Degree: c.Kernel.Degree, Coef0: c.Kernel.Coef0, Nu: c.Kernel.Nu,
+			Homogeneity: c.Kernel.Homogeneity},
+		Map: c.Map.Name, Options: c.Map.Options, Features: c.Map.Features, Steps: c.Map.Steps, Weights: c.Map.Weights,
 		Given: c.Map.Given, GivenFile: c.Map.GivenFile, Seed: c.Seed,
 	}
 }

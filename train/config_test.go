@@ -24,9 +24,11 @@ func TestConfigMessages(t *testing.T) {
 		{Config{Kernel: Kernel{Name: "arccos", Degree: 2}}, "kernel: arccos: degree is 2; it must be 0 or 1"},
 		{Config{Kernel: Kernel{Name: "matern", Nu: -1}}, "kernel: matern: nu is -1; it must be a number from 0.001 to 100 (rbf is the limit)"},
 		{Config{Map: Map{Name: "sum"}}, "feature: sum: no steps are given"},
-		{Config{Map: Map{Name: "sum", Steps: []feature.Config{{Map: "magic", Features: 1}}}}, `feature: sum: step 1: feature: "magic" is not a map`},
+		{Config{Map: Map{Name: "sum", Steps: []feature.Config{{Map: "magic", Features: 1}}}},
+			`feature: sum: step 1: feature: "magic" is not a map`},
 		{Config{Learner: Named{Name: "tree"}}, `learner "tree" is not known; known are auto, ridge, `},
-		{Config{Map: Map{Name: "rff", Options: feature.Options{Form: "round"}}}, `feature: rff: form "round" is not known; known are pair, phase`},
+		{Config{Map: Map{Name: "rff", Options: feature.Options{Form: "round"}}},
+			`feature: rff: form "round" is not known; known are pair, phase`},
 		{Config{Learner: Named{Options: map[string]any{"loss": "cubic"}}}, `loss "cubic" is not known; known are squared_hinge, hinge`},
 		{Config{Map: Map{Name: "magic"}}, `feature: "magic" is not a map`},
 		{Config{Kernel: Kernel{Gamma: "wide"}}, `gamma "wide" is neither a positive number nor median nor scale`},
@@ -60,7 +62,8 @@ func TestConfigMessages(t *testing.T) {
 		{Config{Reduce: Reduction{Whiten: true}}, "whiten is for principal components"},
 		{Config{Learner: ElasticNet{L1Ratio: -0.5}}, "l1_ratio -0.5 is not a number above 0 and up to 1"},
 		{Config{Learner: Named{Options: map[string]any{"l1_ratio": 0.5}}}, "the option l1-ratio belongs to the learner elastic-net; name it"},
-		{Config{Learner: Named{Name: "lasso", Options: map[string]any{"l1_ratio": 0.5}}}, "the learner lasso has no option l1-ratio; it belongs to elastic-net"},
+		{Config{Learner: Named{Name: "lasso", Options: map[string]any{"l1_ratio": 0.5}}},
+			"the learner lasso has no option l1-ratio; it belongs to elastic-net"},
 	} {
 		if err := c.cfg.Check(); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
@@ -75,7 +78,8 @@ func TestConfigDefaults(t *testing.T) {
 			Learner: Named{Name: "auto"}, Seed: 1,
 		}},
 		{Config{Kernel: Kernel{Name: "Laplacian"}, Map: Map{Options: feature.Options{Form: "PHASE"}, Features: 33}}, Config{
-			Task: "auto", Scale: "auto", Kernel: Kernel{Name: "laplacian", Gamma: "median"}, Map: Map{Options: feature.Options{Form: "phase"}, Features: 33},
+			Task: "auto", Scale: "auto", Kernel: Kernel{Name: "laplacian",
+				Gamma: "median"}, Map: Map{Options: feature.Options{Form: "phase"}, Features: 33},
 			Learner: Named{Name: "auto"}, Seed: 1,
 		}},
 		{Config{Kernel: Kernel{Name: "poly"}}, Config{
@@ -102,7 +106,8 @@ func TestConfigSurvivesJSON(t *testing.T) {
 		t.Errorf("the zero Config as JSON: %s, %v", text, err)
 	}
 	full := Config{
-		Map: Map{Options: feature.Options{Series: []float64{1, 0, 2}}, Steps: []feature.Config{{Map: "rff", Features: 2}}, Weights: []float64{3}},
+		Map: Map{Options: feature.Options{Series: []float64{1, 0, 2}}, Steps: []feature.Config{{Map: "rff", Features: 2}},
+			Weights: []float64{3}},
 		Bag: &pipeline.BagConfig{Pooling: "mean"},
 	}
 	for _, l := range learners() {
@@ -148,7 +153,8 @@ func TestConfigSurvivesJSON(t *testing.T) {
 func TestConfigIsFlatJSON(t *testing.T) {
 	const text = `{"scale":"none","kernel":"poly","gamma":"2","degree":2,"form":"phase","features":8,"learner":"svr","c":1,"epsilon":0.1,` +
 		`"calibrate":"none","tolerance":0.5,"seed":3}`
-	want := Config{Scale: "none", Kernel: Kernel{Name: "poly", Gamma: "2", Degree: 2}, Map: Map{Features: 8, Options: feature.Options{Form: "phase"}},
+	want := Config{Scale: "none", Kernel: Kernel{Name: "poly", Gamma: "2", Degree: 2},
+		Map:     Map{Features: 8, Options: feature.Options{Form: "phase"}},
 		Learner: SVR{C: 1, Epsilon: 0.1, Tolerance: 0.5}, Calibrate: Calibration{Method: "none"}, Seed: 3}
 	var got Config
 	if err := json.Unmarshal([]byte(text), &got); err != nil || !reflect.DeepEqual(got, want) {

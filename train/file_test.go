@@ -264,8 +264,10 @@ func FuzzRead(f *testing.F) {
 	x, names := rings(1, 200, 3)
 	f.Add(fileOf(f, fitted(f, source(f, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: RFM{Leaf: 120}, Map: Map{Features: 8}})))
 	for _, cfg := range []Config{
-		{Map: Map{Name: "rff", Features: 8}, Learner: LDA{}}, {Map: Map{Name: "rff", Features: 8}, Reduce: Reduction{Method: "lda"}, Learner: Ridge{}}, {Map: Map{Name: "words", Features: 6}, Learner: Ridge{}},
-		{Kernel: Kernel{Name: "exp"}, Map: Map{Name: "taylorsketch", Features: 12}, Learner: Ridge{}}, {Map: Map{Name: "wavelets", Options: feature.Options{Terms: 6}}, Learner: Ridge{}},
+		{Map: Map{Name: "rff", Features: 8}, Learner: LDA{}}, {Map: Map{Name: "rff", Features: 8}, Reduce: Reduction{Method: "lda"},
+			Learner: Ridge{}}, {Map: Map{Name: "words", Features: 6}, Learner: Ridge{}},
+		{Kernel: Kernel{Name: "exp"}, Map: Map{Name: "taylorsketch", Features: 12},
+			Learner: Ridge{}}, {Map: Map{Name: "wavelets", Options: feature.Options{Terms: 6}}, Learner: Ridge{}},
 		{Map: Map{Name: "rbf-network", Features: 6, Options: feature.Options{Landmarks: "projected", Widths: "own"}}, Learner: Ridge{}},
 	} {
 		f.Add(fileOf(f, fitted(f, source(f, matrix.Rows{Dense: x}, nil, 0, names), cfg)))
@@ -310,7 +312,8 @@ func TestModelFilesHoldNoFrequencies(t *testing.T) {
 	const most = 4*512 + 4*4*100 + 2*8*100 + 8<<10
 	for _, cfg := range []Config{
 		{Map: Map{Name: "rff"}}, {Map: Map{Name: "sorf"}}, {Map: Map{Name: "fastfood"}}, {Map: Map{Name: "qmc"}},
-		{Kernel: Kernel{Name: "poly"}, Map: Map{Name: "tensorsketch"}}, {Kernel: Kernel{Name: "poly"}, Map: Map{Name: "pk-rp"}}, {Kernel: Kernel{Name: "linear"}, Map: Map{Name: "rp"}},
+		{Kernel: Kernel{Name: "poly"}, Map: Map{Name: "tensorsketch"}}, {Kernel: Kernel{Name: "poly"},
+			Map: Map{Name: "pk-rp"}}, {Kernel: Kernel{Name: "linear"}, Map: Map{Name: "rp"}},
 	} {
 		if n := size(cfg); n > most {
 			t.Errorf("a model of %s takes %d bytes, %d are enough", cfg.Map.Name, n, most)

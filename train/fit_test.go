@@ -130,23 +130,27 @@ func TestModelBytesDependOnDataConfigAndSeedAlone(t *testing.T) {
 		src dataset.Source
 		cfg Config
 	}{
-		"ridge of classes":    {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: Ridge{}, Map: Map{Features: 64}}},
-		"svm":                 {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: SVM{}, Map: Map{Features: 64}}},
-		"ridge of components": {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: Ridge{}, Map: Map{Features: 64}, Reduce: Reduction{Components: 10}}},
+		"ridge of classes": {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: Ridge{}, Map: Map{Features: 64}}},
+		"svm":              {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: SVM{}, Map: Map{Features: 64}}},
+		"ridge of components": {source(t, matrix.Rows{Dense: x}, nil, 0, names),
+			Config{Learner: Ridge{}, Map: Map{Features: 64}, Reduce: Reduction{Components: 10}}},
 		"svm of components": {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: SVM{C: 1}, Map: Map{Features: 64},
 			Reduce: Reduction{Share: 0.9, Whiten: true}}},
-		"lasso":                     {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Learner: Lasso{}, Map: Map{Features: 32}}},
-		"svm on inputs":             {source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: SVM{C: 1}, Kernel: Kernel{Name: "linear"}}},
+		"lasso": {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Learner: Lasso{}, Map: Map{Features: 32}}},
+		"svm on inputs": {source(t, matrix.Rows{Dense: x}, nil, 0, names),
+			Config{Learner: SVM{C: 1}, Kernel: Kernel{Name: "linear"}}},
 		"regression on sparse rows": {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Map: Map{Features: 32}}},
 		"linear on sparse rows":     {source(t, matrix.Rows{CSR: w}, y, 1, nil), Config{Kernel: Kernel{Name: "linear"}, Scale: "standard"}},
 		"several outputs, laplacian": {source(t, matrix.Rows{CSR: w}, append(slices.Clone(y), y...), 2, nil),
 			Config{Map: Map{Features: 32, Options: feature.Options{Form: "phase"}}, Kernel: Kernel{Name: "laplacian"}}},
 		"quantile, diagonal metric": {source(t, matrix.Rows{Dense: x}, nil, 0, names),
-			Config{Scale: "quantile", Kernel: Kernel{Name: "matern"}, Metric: Metric{Form: "diagonal", Landmarks: 40, Rounds: 1}, Map: Map{Name: "nystrom", Features: 40}, Learner: Ridge{}}},
+			Config{Scale: "quantile", Kernel: Kernel{Name: "matern"}, Metric: Metric{Form: "diagonal", Landmarks: 40, Rounds: 1},
+				Map: Map{Name: "nystrom", Features: 40}, Learner: Ridge{}}},
 		"robust, full metric": {source(t, matrix.Rows{Dense: x}, nil, 0, names),
 			Config{Scale: "robust", Metric: Metric{Form: "full", Rows: 200, Landmarks: 40, Rounds: 1}, Map: Map{Features: 40}, Learner: SVM{C: 1}}},
 		"sparse rows, metric": {source(t, matrix.Rows{CSR: w}, y, 1, nil),
-			Config{Scale: "quantile", Kernel: Kernel{Name: "laplacian"}, Metric: Metric{Form: "diagonal", Rows: 200, Landmarks: 40, Rounds: 1}, Map: Map{Features: 40}}},
+			Config{Scale: "quantile", Kernel: Kernel{Name: "laplacian"},
+				Metric: Metric{Form: "diagonal", Rows: 200, Landmarks: 40, Rounds: 1}, Map: Map{Features: 40}}},
 	} {
 		var first []byte
 		for _, procs := range []int{1, 2, 3} {
@@ -355,7 +359,8 @@ func TestWeightsAreRepetitions(t *testing.T) {
 			yy = append(yy, y[i])
 		}
 	}
-	cfg := Config{Map: Map{Features: 32}, Learner: Named{Options: map[string]any{"lambda": 0.1}}, Kernel: Kernel{Gamma: "0.5"}, Scale: "none", Task: "regress"}
+	cfg := Config{Map: Map{Features: 32}, Learner: Named{Options: map[string]any{"lambda": 0.1}}, Kernel: Kernel{Gamma: "0.5"},
+		Scale: "none", Task: "regress"}
 	weighted := fitted(t, &weightedSource{source(t, matrix.Rows{Dense: x}, y, 1, nil)}, cfg)
 	plain := fitted(t, source(t, matrix.Rows{Dense: repeated}, yy, 1, nil), cfg)
 	for i, v := range plain.Predictor().(model.Linear).W.Data {
@@ -419,14 +424,17 @@ func TestFitErrors(t *testing.T) {
 		{"svm of numbers", "ridge", source(t, dense, numbers, 1, nil), Config{Learner: SVM{}}, 0},
 		{"equal rows", "equal", source(t, matrix.Rows{Dense: equal}, nil, 0, names), Config{}, 0},
 		{"odd features", "use 34", source(t, dense, nil, 0, names), Config{Map: Map{Features: 33}}, 0},
-		{"too little memory for ridge", "fewer features", source(t, dense, nil, 0, names), Config{Learner: Ridge{}, Map: Map{Features: 512}}, 1 << 20},
+		{"too little memory for ridge", "fewer features", source(t, dense, nil, 0, names),
+			Config{Learner: Ridge{}, Map: Map{Features: 512}}, 1 << 20},
 		{"too little memory for ridge and terms", "use fewer terms or", source(t, positive, nil, 0, names),
-			Config{Learner: Ridge{}, Kernel: Kernel{Name: "chi2"}, Map: Map{Name: "chebyshev", Options: feature.Options{Terms: 300, Stretch: 1}}, Scale: "none"}, 1 << 20},
+			Config{Learner: Ridge{}, Kernel: Kernel{Name: "chi2"}, Map: Map{Name: "chebyshev",
+				Options: feature.Options{Terms: 300, Stretch: 1}}, Scale: "none"}, 1 << 20},
 		{"too little memory for ridge and a map of a given size", "use another map, which", source(t, positive, nil, 0, names),
 			Config{Learner: Ridge{}, Kernel: Kernel{Name: "poly", Degree: 40, Coef0: 1}, Map: Map{Name: "explicit-poly"}}, 1 << 20},
 		{"too little memory for ridge and steps", "use fewer features in the steps", source(t, dense, nil, 0, names),
 			Config{Learner: Ridge{}, Map: Map{Name: "sum", Steps: []feature.Config{{Map: "rff", Features: 512}}}}, 1 << 20},
-		{"too little memory for svm", "learner=ridge", source(t, dense, nil, 0, names), Config{Learner: SVM{}, Map: Map{Features: 2048}}, 1 << 20},
+		{"too little memory for svm", "learner=ridge", source(t, dense, nil, 0, names), Config{Learner: SVM{}, Map: Map{Features: 2048}},
+			1 << 20},
 		{"ridge on very wide rows", "learner=svm", source(t, matrix.Rows{CSR: manyDims}, nil, 0, names),
 			Config{Kernel: Kernel{Name: "linear"}, Learner: Ridge{}}, 1 << 30},
 	} {
@@ -471,7 +479,8 @@ func TestConfigCheck(t *testing.T) {
 		{Task: "guess"}, {Scale: "big"}, {Kernel: Kernel{Name: "magic"}}, {Learner: Named{Name: "oracle"}}, {Learner: Named{Options: map[string]any{"loss": "cubic"}}},
 		{Kernel: Kernel{Gamma: "x"}}, {Kernel: Kernel{Gamma: "-1"}}, {Kernel: Kernel{Gamma: "0"}}, {Kernel: Kernel{Gamma: "NaN"}}, {Kernel: Kernel{Gamma: "Inf"}}, {Kernel: Kernel{Sigma: -1}}, {Kernel: Kernel{Sigma: math.NaN()}},
 		{Kernel: Kernel{Gamma: "2", Sigma: 1}}, {Map: Map{Features: -2}}, {Learner: Named{Options: map[string]any{"lambda": -1}}}, {Learner: Named{Options: map[string]any{"lambda": math.Inf(1)}}}, {Learner: Named{Options: map[string]any{"c": -1}}}, {Learner: Named{Options: map[string]any{"c": math.NaN()}}},
-		{Kernel: Kernel{Name: "linear"}, Map: Map{Features: 10}}, {Kernel: Kernel{Name: "linear"}, Map: Map{Name: "orf"}}, {Map: Map{Name: "magic"}}, {Map: Map{Options: feature.Options{Form: "round"}}},
+		{Kernel: Kernel{Name: "linear"}, Map: Map{Features: 10}}, {Kernel: Kernel{Name: "linear"},
+			Map: Map{Name: "orf"}}, {Map: Map{Name: "magic"}}, {Map: Map{Options: feature.Options{Form: "round"}}},
 		{Kernel: Kernel{Name: "laplacian"}, Map: Map{Name: "orf"}}, {Map: Map{Features: 33}},
 	} {
 		if err := c.Check(); err == nil {
@@ -486,7 +495,8 @@ func TestReportSaysWhereGammaComesFrom(t *testing.T) {
 		"rbf": "from the median distance of random pairs of rows", "poly": "from the median length of rows",
 		"exp": "from the median length of rows", "arccos": "",
 	} {
-		m, _, err := Fit(context.Background(), src, Config{Kernel: Kernel{Name: kernel}, Map: Map{Features: 32}, Learner: Named{Options: map[string]any{"lambda": 1}}}, Options{})
+		m, _, err := Fit(context.Background(), src, Config{Kernel: Kernel{Name: kernel}, Map: Map{Features: 32},
+			Learner: Named{Options: map[string]any{"lambda": 1}}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -204,7 +204,8 @@ func TestLoadedModelOfFullSparseRows(t *testing.T) {
 	}
 	rows := matrix.Rows{CSR: sparse(all.X.Dense)}
 	for _, cfg := range []Config{
-		{Scale: "maxabs", Map: Map{Features: 64}}, {Scale: "none", Map: Map{Features: 64}}, {Scale: "l2", Kernel: Kernel{Name: "linear"}}, {Scale: "standard", Kernel: Kernel{Name: "linear"}},
+		{Scale: "maxabs", Map: Map{Features: 64}}, {Scale: "none", Map: Map{Features: 64}}, {Scale: "l2",
+			Kernel: Kernel{Name: "linear"}}, {Scale: "standard", Kernel: Kernel{Name: "linear"}},
 	} {
 		m := fitted(t, source(t, rows, all.Y, 1, nil), cfg)
 		loaded, err := read(fileOf(t, m))

@@ -118,7 +118,8 @@ func (f *fit) kernelRidge(sum *dataset.Summary) error {
 	training, o := &f.info.Training, f.cfg.Learner.(KernelRidge)
 	var machine *exact.Machine
 	if o.Product == "exact" {
-		machine, training.Report, err = exact.FitRidge(f.ctx, k, all.x, y, f.info.Outputs, all.weights, exact.Ridge{Lambda: o.Lambda, Memory: limit})
+		machine, training.Report, err = exact.FitRidge(f.ctx, k, all.x, y, f.info.Outputs, all.weights,
+			exact.Ridge{Lambda: o.Lambda, Memory: limit})
 	} else {
 		accuracy := o.Accuracy
 		if accuracy == 0 {

@@ -27,7 +27,8 @@ func TestKernelSVMPredictsAsItsMachines(t *testing.T) {
 	}{{2, ""}, {2, "ovr"}, {4, "ovo"}, {4, "ovr"}} {
 		x, names := rings(21, 400, c.classes)
 		rows := matrix.Rows{Dense: x}
-		m := fitted(t, source(t, rows, nil, 0, names), Config{Learner: KernelSVM{C: 3, Multiclass: c.multiclass}, Kernel: Kernel{Gamma: "2"}, Scale: "none"})
+		m := fitted(t, source(t, rows, nil, 0, names), Config{Learner: KernelSVM{C: 3, Multiclass: c.multiclass},
+			Kernel: Kernel{Gamma: "2"}, Scale: "none"})
 		class := make([]int, 400)
 		for i, name := range names {
 			class[i] = slices.Index(m.Classes(), name)
@@ -214,7 +215,8 @@ func TestKernelSVMErrors(t *testing.T) {
 		{Config{Learner: KernelSVM{}, Map: Map{Name: "rff"}}, Options{}, "takes the kernel itself"},
 		{Config{Learner: KernelSVM{}, Map: Map{Features: 100}}, Options{}, "takes the kernel itself"},
 		{Config{Learner: Named{Name: "kernel-svm", Options: map[string]any{"lambda": 1}}}, Options{}, "has no option lambda"},
-		{Config{Learner: Named{Name: "ridge", Options: map[string]any{"multiclass": "ovr"}}}, Options{}, "has no option multiclass; it belongs to"},
+		{Config{Learner: Named{Name: "ridge", Options: map[string]any{"multiclass": "ovr"}}}, Options{},
+			"has no option multiclass; it belongs to"},
 		{Config{Learner: KernelSVM{Outliers: 0.1}}, Options{}, "give the task outliers as well"},
 		{Config{Learner: KernelRidge{}, Task: "outliers"}, Options{}, "does not detect outliers; use one-class or kernel-svm"},
 		{Config{Learner: KernelSVM{}}, Options{Memory: 100_000}, "kernel-svm with n = 60 rows"},
@@ -228,9 +230,12 @@ func TestKernelSVMErrors(t *testing.T) {
 		{Config{Learner: KernelSVM{Nu: 0.5}, Task: "outliers"}, Options{}, "the share of outliers is called outliers"},
 		{Config{Learner: KernelSVM{Nu: 0.5, EpsilonGiven: true}, Task: "regress"}, Options{}, "svm-nu chooses epsilon"},
 		{Config{Learner: KernelSVM{EpsilonGiven: true}}, Options{}, "epsilon is for numbers to predict"},
-		{Config{Learner: Named{Name: "ridge", Options: map[string]any{"epsilon_given": true}}}, Options{}, "has no option epsilon; it belongs to svr, online, kernel-svm"},
-		{Config{Learner: Named{Name: "ridge", Options: map[string]any{"svm_nu": 0.5}}}, Options{}, "has no option svm-nu; it belongs to kernel-svm"},
-		{Config{Learner: Named{Options: map[string]any{"svm_nu": 0.5}}}, Options{}, "the option svm-nu belongs to the learner kernel-svm; name it"},
+		{Config{Learner: Named{Name: "ridge", Options: map[string]any{"epsilon_given": true}}}, Options{},
+			"has no option epsilon; it belongs to svr, online, kernel-svm"},
+		{Config{Learner: Named{Name: "ridge", Options: map[string]any{"svm_nu": 0.5}}}, Options{},
+			"has no option svm-nu; it belongs to kernel-svm"},
+		{Config{Learner: Named{Options: map[string]any{"svm_nu": 0.5}}}, Options{},
+			"the option svm-nu belongs to the learner kernel-svm; name it"},
 	} {
 		src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
 		if _, _, err := Fit(t.Context(), src, c.cfg, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {

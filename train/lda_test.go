@@ -68,7 +68,8 @@ func TestDiscriminantsKeepWhatTellsClassesApart(t *testing.T) {
 	x, names := rings(5, 900, 3)
 	fresh, labels := rings(6, 900, 3)
 	for _, learner := range []string{"lda", "ridge", "svm", "logistic"} {
-		m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: Named{Name: learner}, Map: Map{Features: 60}, Reduce: Reduction{Method: "lda"}})
+		m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 1, names),
+			Config{Learner: Named{Name: learner}, Map: Map{Features: 60}, Reduce: Reduction{Method: "lda"}})
 		if r := m.Info().Training.Reduction; r == nil || r.Components != 2 || !r.Discriminants() {
 			t.Fatalf("%s: %+v", learner, r)
 		}
@@ -86,7 +87,8 @@ func TestDiscriminantsKeepWhatTellsClassesApart(t *testing.T) {
 		}
 	}
 	x, names = rings(5, 300, 2)
-	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: Logistic{C: 1}, Map: Map{Features: 60}, Reduce: Reduction{Method: "lda"}})
+	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 1, names),
+		Config{Learner: Logistic{C: 1}, Map: Map{Features: 60}, Reduce: Reduction{Method: "lda"}})
 	if r := m.Info().Training.Reduction; r.Components != 1 {
 		t.Errorf("%d discriminants of two classes", r.Components)
 	}
@@ -111,8 +113,9 @@ func TestDiscriminantsAreFoundWithoutRowsThatCalibrate(t *testing.T) {
 	const n = 300
 	x, names := noise(1, n, 150)
 	for _, learner := range []string{"svm", "ridge"} {
-		m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: Named{Name: learner, Options: map[string]any{"c": map[string]float64{"svm": 1}[learner]}}, Kernel: Kernel{Name: "linear"}, Scale: "none", Reduce: Reduction{Method: "lda"},
-			Calibrate: Calibration{Method: "platt"}})
+		m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 1, names),
+			Config{Learner: Named{Name: learner, Options: map[string]any{"c": map[string]float64{"svm": 1}[learner]}}, Kernel: Kernel{Name: "linear"}, Scale: "none", Reduce: Reduction{Method: "lda"},
+				Calibrate: Calibration{Method: "platt"}})
 		fresh, labels := noise(2, n, 150)
 		scores := matrix.NewDense(n, 1)
 		if err := m.Scores(scores, matrix.Rows{Dense: fresh}); err != nil {
@@ -172,7 +175,8 @@ func TestDiscriminantsRefuse(t *testing.T) {
 			t.Errorf("%+v: error %v, want one that says %q", f.cfg, err, want)
 		}
 	}
-	if _, _, err := FitPipeline(context.Background(), numbers, Config{Reduce: Reduction{Method: "lda"}, Map: Map{Features: 8}}, Options{}); err == nil ||
+	if _, _, err := FitPipeline(context.Background(), numbers, Config{Reduce: Reduction{Method: "lda"}, Map: Map{Features: 8}},
+		Options{}); err == nil ||
 		!strings.Contains(err.Error(), "the rows have none") {
 		t.Errorf("a map with discriminants of numbers: %v", err)
 	}

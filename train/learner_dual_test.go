@@ -84,7 +84,8 @@ func TestSVRPredictsACurve(t *testing.T) {
 	const n = 600
 	x, y := curves(3, n)
 	for _, loss := range []string{"", "epsilon"} {
-		m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, y, 2, nil), Config{Learner: SVR{Loss: loss, C: 1, Epsilon: 0.05}, Map: Map{Features: 200}}, Options{})
+		m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, y, 2, nil),
+			Config{Learner: SVR{Loss: loss, C: 1, Epsilon: 0.05}, Map: Map{Features: 200}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

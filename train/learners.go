@@ -262,7 +262,8 @@ func (c *Config) checkExact(l *Traits) error {
 	case (c.Map.Landmarks == "given") != (c.Map.Given != nil):
 		return fmt.Errorf("the landmarks of %s are to be given, but there are none", l.name)
 	case c.Map.Given != nil && c.Map.Features > 0 && c.Map.Given.Rows > c.Map.Features:
-		return fmt.Errorf("%d landmarks are given, but features is %d; give the same number, or leave out features", c.Map.Given.Rows, c.Map.Features)
+		return fmt.Errorf("%d landmarks are given, but features is %d; give the same number, or leave out features", c.Map.Given.Rows,
+			c.Map.Features)
 	case c.Map.Landmarks != "" && !slices.Contains(feature.LandmarkChoices(), c.Map.Landmarks):
 		return fmt.Errorf("landmarks %q is not known; known are %s", c.Map.Landmarks, strings.Join(feature.LandmarkChoices(), ", "))
 	}

@@ -39,7 +39,8 @@ func TestSolversOfLinearClassifiersAgree(t *testing.T) {
 	}
 	// Both losses leave weights at 0 under an L1 penalty.
 	for _, learner := range []string{"svm", "logistic"} {
-		m := fitted(t, src, Config{Kernel: Kernel{Name: "linear"}, Learner: Named{Name: learner, Options: map[string]any{"penalty": "l1", "c": 0.01}}})
+		m := fitted(t, src, Config{Kernel: Kernel{Name: "linear"}, Learner: Named{Name: learner,
+			Options: map[string]any{"penalty": "l1", "c": 0.01}}})
 		if r := model.ReportOf[*learn.L1Report](&m.Info().Training); r == nil || r.NonZero == r.Weights || r.NonZero == 0 {
 			t.Errorf("%s with an L1 penalty: %+v", learner, r)
 		}
@@ -105,7 +106,8 @@ func TestOptionsThatTheTaskForbids(t *testing.T) {
 		want string
 	}{
 		{labels, Config{Task: "multilabel", Learner: SVM{Solver: "primal"}, Kernel: Kernel{Name: "linear"}}, "labels of any number"},
-		{labels, Config{Task: "multilabel", Kernel: Kernel{Name: "linear"}, Learner: Named{Options: map[string]any{"multiclass": "crammer-singer"}}}, "several labels a row"},
+		{labels, Config{Task: "multilabel", Kernel: Kernel{Name: "linear"},
+			Learner: Named{Options: map[string]any{"multiclass": "crammer-singer"}}}, "several labels a row"},
 		{numbers, Config{Learner: KernelSVM{Multiclass: "ovr"}}, "multiclass is for classes"},
 	} {
 		if _, _, err := Fit(t.Context(), c.src, c.cfg, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -85,8 +85,9 @@ func TestL1PenaltyFindsTheFewColumnsThatCount(t *testing.T) {
 		}
 		names[i] = map[bool]string{false: "no", true: "yes"}[sum > 0]
 	}
-	m := fitted(t, source(t, matrix.Rows{CSR: x}, nil, 0, names), Config{Learner: Logistic{Penalty: "l1", C: 0.5}, Kernel: Kernel{Name: "linear"},
-		Scale: "none"})
+	m := fitted(t, source(t, matrix.Rows{CSR: x}, nil, 0, names),
+		Config{Learner: Logistic{Penalty: "l1", C: 0.5}, Kernel: Kernel{Name: "linear"},
+			Scale: "none"})
 	w := m.Predictor().(model.Logistic).W
 	inside, outside := 0, 0
 	for j, v := range w.Data {
@@ -171,9 +172,12 @@ func TestLogisticErrors(t *testing.T) {
 			"with the penalty l1, logistic takes each class against the rest"},
 		{Config{Learner: Logistic{Solver: "dual", Multiclass: "multinomial"}}, "the dual of logistic takes each class against the rest"},
 		{Config{Learner: Logistic{Solver: "dual", Penalty: "l1"}}, "the penalty l1 has a solver of the primal only"},
-		{Config{Learner: Named{Name: "logistic", Options: map[string]any{"lambda": 1}}}, "the learner logistic has no option lambda; it belongs to ridge"},
-		{Config{Learner: Named{Name: "ridge", Options: map[string]any{"penalty": "l1"}}}, "the learner ridge has no option penalty; it belongs to"},
-		{Config{Learner: Named{Options: map[string]any{"multiclass": "multinomial"}}}, `the learner svm has no multiclass "multinomial"; it has ovr, crammer-singer`},
+		{Config{Learner: Named{Name: "logistic", Options: map[string]any{"lambda": 1}}},
+			"the learner logistic has no option lambda; it belongs to ridge"},
+		{Config{Learner: Named{Name: "ridge", Options: map[string]any{"penalty": "l1"}}},
+			"the learner ridge has no option penalty; it belongs to"},
+		{Config{Learner: Named{Options: map[string]any{"multiclass": "multinomial"}}},
+			`the learner svm has no multiclass "multinomial"; it has ovr, crammer-singer`},
 		{Config{Learner: Logistic{}, Task: "regress"}, "the learner logistic cannot regress"},
 	} {
 		if err := c.cfg.Check(); err == nil || !strings.HasPrefix(err.Error(), c.want) {

@@ -181,7 +181,8 @@ func TestMachinesOfFewTermsAndTables(t *testing.T) {
 	}
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
 	for _, cfg := range []Config{
-		{Learner: KernelRidge{Lambda: 0.1}}, {Learner: Falkon{Lambda: 0.1}, Map: Map{Features: 120}}, {Learner: KernelSVM{Multiclass: "ovr"}}, {Learner: KernelSVM{}},
+		{Learner: KernelRidge{Lambda: 0.1}}, {Learner: Falkon{Lambda: 0.1},
+			Map: Map{Features: 120}}, {Learner: KernelSVM{Multiclass: "ovr"}}, {Learner: KernelSVM{}},
 	} {
 		cfg.Kernel.Name = "intersection"
 		scored := func(cfg Config) (*model.Model, *matrix.Dense) {
@@ -256,7 +257,8 @@ func TestMachineErrors(t *testing.T) {
 		{Config{Learner: Falkon{}, Map: Map{Features: 900}}, 1 << 20, "16·m²"},
 		{Config{Learner: KernelRidge{Product: "threshold", Lambda: 1}}, 200 << 10, "a higher threshold"},
 		{Config{Learner: KernelRidge{}, Map: Map{Features: 5}}, 0, "leave out features"},
-		{Config{Learner: KernelRidge{Predict: Prediction{Lookup: 8, Form: "cubic"}}, Kernel: Kernel{Name: "intersection"}}, 0, "known are linear, constant"},
+		{Config{Learner: KernelRidge{Predict: Prediction{Lookup: 8, Form: "cubic"}}, Kernel: Kernel{Name: "intersection"}}, 0,
+			"known are linear, constant"},
 		{Config{Learner: KernelRidge{Predict: Prediction{Form: "constant"}}, Kernel: Kernel{Name: "intersection"}}, 0, "there are none; give"},
 		{Config{Learner: KernelSVM{Predict: Prediction{Subsample: -1}}}, 0, "give 1 or more terms to keep"},
 		{Config{Learner: Named{Name: "ridge", Options: map[string]any{"subsample": 5}}}, 0, "no option subsample"},

@@ -113,7 +113,8 @@ func TestMeansAreSettled(t *testing.T) {
 	var files [2]bytes.Buffer
 	for i, batch := range []int{64, 1000} {
 		threads := runtime.GOMAXPROCS(i + 1)
-		m, _, err := Fit(context.Background(), shops(t, 1500, 1, 1, true)(dataset.Options{BatchRows: batch}), Config{Learner: Named{Options: map[string]any{"target_means": "all", "leaf": 500}}}, Options{})
+		m, _, err := Fit(context.Background(), shops(t, 1500, 1, 1, true)(dataset.Options{BatchRows: batch}),
+			Config{Learner: Named{Options: map[string]any{"target_means": "all", "leaf": 500}}}, Options{})
 		runtime.GOMAXPROCS(threads)
 		if err != nil {
 			t.Fatal(err)

@@ -139,7 +139,8 @@ func TestMapsAreUnbiasedUnderAMetric(t *testing.T) {
 			// The metric is that of the first model for all.
 			if m == nil {
 				m = fitted(t, source(t, matrix.Rows{Dense: x}, y, 1, nil),
-					Config{Scale: "none", Kernel: Kernel{Name: "matern"}, Metric: Metric{Form: "full", Landmarks: 100}, Map: Map{Name: name, Features: 32}, Learner: Ridge{Lambda: 1}})
+					Config{Scale: "none", Kernel: Kernel{Name: "matern"}, Metric: Metric{Form: "full", Landmarks: 100},
+						Map: Map{Name: name, Features: 32}, Learner: Ridge{Lambda: 1}})
 			}
 			f := *m.Pipeline().Feature()
 			f.Seed = uint64(seed + 1)
@@ -179,15 +180,16 @@ func TestMetricErrors(t *testing.T) {
 		cfg  Config
 		says string
 	}{
-		"form":       {Config{Metric: Metric{Form: "square"}}, "metric"},
-		"kernel":     {Config{Metric: Metric{Form: "diagonal"}, Kernel: Kernel{Name: "poly"}}, "distances"},
-		"linear":     {Config{Metric: Metric{Form: "diagonal"}, Kernel: Kernel{Name: "linear"}}, "distances"},
-		"axes":       {Config{Metric: Metric{Form: "full"}, Kernel: Kernel{Name: "laplacian"}}, "diagonal"},
-		"gamma":      {Config{Metric: Metric{Form: "diagonal"}, Kernel: Kernel{Gamma: "0.5"}}, "median"},
-		"sigma":      {Config{Metric: Metric{Form: "diagonal"}, Kernel: Kernel{Sigma: 2}}, "median"},
-		"outliers":   {Config{Metric: Metric{Form: "diagonal"}, Task: "outliers"}, "outliers"},
-		"few rows":   {Config{Metric: Metric{Form: "diagonal", Rows: 3}}, "10"},
-		"chain":      {Config{Metric: Metric{Form: "diagonal"}, Map: Map{Name: "chain", Steps: []feature.Config{{Map: "rff", Features: 8}}}}, "chain"},
+		"form":     {Config{Metric: Metric{Form: "square"}}, "metric"},
+		"kernel":   {Config{Metric: Metric{Form: "diagonal"}, Kernel: Kernel{Name: "poly"}}, "distances"},
+		"linear":   {Config{Metric: Metric{Form: "diagonal"}, Kernel: Kernel{Name: "linear"}}, "distances"},
+		"axes":     {Config{Metric: Metric{Form: "full"}, Kernel: Kernel{Name: "laplacian"}}, "diagonal"},
+		"gamma":    {Config{Metric: Metric{Form: "diagonal"}, Kernel: Kernel{Gamma: "0.5"}}, "median"},
+		"sigma":    {Config{Metric: Metric{Form: "diagonal"}, Kernel: Kernel{Sigma: 2}}, "median"},
+		"outliers": {Config{Metric: Metric{Form: "diagonal"}, Task: "outliers"}, "outliers"},
+		"few rows": {Config{Metric: Metric{Form: "diagonal", Rows: 3}}, "10"},
+		"chain": {Config{Metric: Metric{Form: "diagonal"}, Map: Map{Name: "chain",
+			Steps: []feature.Config{{Map: "rff", Features: 8}}}}, "chain"},
 		"multilabel": {Config{Metric: Metric{Form: "diagonal"}, Task: "multilabel"}, ""},
 	} {
 		_, _, err := Fit(context.Background(), src, c.cfg, Options{})

@@ -183,11 +183,13 @@ func TestStatisticsOfLabelsTakeMoreRows(t *testing.T) {
 	}
 	_, _, numbers, _ := drawn(25, 500, 6, 3)
 	bad := source(t, matrix.Rows{Dense: x}, numbers[:150], 3, nil)
-	if _, _, err := FitStatistics(ctx, bad, statisticsOf(t, file), Config{Learner: Named{Options: map[string]any{"lambda": 3}}}, Options{}); err == nil ||
+	if _, _, err := FitStatistics(ctx, bad, statisticsOf(t, file), Config{Learner: Named{Options: map[string]any{"lambda": 3}}},
+		Options{}); err == nil ||
 		!strings.Contains(err.Error(), "it has to be 0 or 1") {
 		t.Errorf("numbers as labels: %v", err)
 	}
-	if _, _, err := FitStatistics(ctx, part(200, 500, false), statisticsOf(t, file), Config{Learner: Named{Options: map[string]any{"lambda": 3}}, Calibrate: Calibration{Method: "platt"}},
+	if _, _, err := FitStatistics(ctx, part(200, 500, false), statisticsOf(t, file),
+		Config{Learner: Named{Options: map[string]any{"lambda": 3}}, Calibrate: Calibration{Method: "platt"}},
 		Options{}); err == nil || !strings.Contains(err.Error(), "probabilities") {
 		t.Errorf("calibration of statistics: %v", err)
 	}

@@ -17,8 +17,10 @@ func TestModelThatPredictsOneClassSaysSo(t *testing.T) {
 		cfg  Config
 		says bool
 	}{
-		{"noise, rfm", 0, Config{Learner: RFM{Leaf: 600}, Map: Map{Features: 60}, Kernel: Kernel{Name: "rbf"}, Metric: Metric{Form: "diagonal"}, Scale: "standard"}, true},
-		{"apart, rfm", 6, Config{Learner: RFM{Leaf: 600}, Map: Map{Features: 60}, Kernel: Kernel{Name: "rbf"}, Metric: Metric{Form: "diagonal"}, Scale: "standard"}, false},
+		{"noise, rfm", 0, Config{Learner: RFM{Leaf: 600}, Map: Map{Features: 60}, Kernel: Kernel{Name: "rbf"},
+			Metric: Metric{Form: "diagonal"}, Scale: "standard"}, true},
+		{"apart, rfm", 6, Config{Learner: RFM{Leaf: 600}, Map: Map{Features: 60}, Kernel: Kernel{Name: "rbf"},
+			Metric: Metric{Form: "diagonal"}, Scale: "standard"}, false},
 		{"noise, svm", 0, Config{Learner: SVM{}, Kernel: Kernel{Name: "linear"}}, true},
 		{"noise, svm of the primal", 0, Config{Learner: SVM{Solver: "primal"}, Kernel: Kernel{Name: "linear"}}, true},
 		{"noise, logistic", 0, Config{Learner: Logistic{}, Kernel: Kernel{Name: "linear"}}, true},

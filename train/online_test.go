@@ -77,8 +77,9 @@ func TestContinuedTrainingIsOneTraining(t *testing.T) {
 		for _, cfg := range []Config{
 			{Kernel: Kernel{Name: "linear"}, Scale: "standard"},
 			{Map: Map{Features: 64}, Learner: Named{Options: map[string]any{"optimizer": "adagrad", "epsilon": 0}}},
-			{Map: Map{Features: 32}, Learner: Named{Options: map[string]any{"average_from": 300, "loss": map[string]string{"classify": "hinge", "regress": "quantile",
-				"multilabel": "squared_hinge"}[task]}}},
+			{Map: Map{Features: 32}, Learner: Named{Options: map[string]any{"average_from": 300,
+				"loss": map[string]string{"classify": "hinge", "regress": "quantile",
+					"multilabel": "squared_hinge"}[task]}}},
 		} {
 			for _, first := range []int{700, 1024, 1500} {
 				csr := first == 700
@@ -270,7 +271,8 @@ func TestOnlineOptionsAreChecked(t *testing.T) {
 		{Config{Learner: SGD{Quantile: 0.5, Loss: "hinge"}}, "a quantile belongs to the loss quantile"},
 		{Config{Learner: SGD{Epochs: -1}}, "epochs -1"},
 		{Config{Learner: SGD{Optimizer: "adagrad", AverageFrom: 3}}, "adagrad does not average"},
-		{Config{Learner: Named{Name: "ridge", Options: map[string]any{"rate": 1}}}, "the learner ridge has no option rate; it belongs to online"},
+		{Config{Learner: Named{Name: "ridge", Options: map[string]any{"rate": 1}}},
+			"the learner ridge has no option rate; it belongs to online"},
 		{Config{Learner: Named{Options: map[string]any{"rate": 1}}}, "the option rate belongs to the learner online; name it"},
 		{Config{Calibrate: Calibration{Method: "plat"}}, `calibrate "plat" is not known`},
 		{Config{Calibrate: Calibration{Method: "platt", Folds: 1}}, "give 2 or more"},

@@ -161,7 +161,8 @@ func (f *fit) project(all *moments.Stats) (last *reduce.Projection, err error) {
 		if err := f.needClasses(); err != nil {
 			return nil, err
 		}
-		last, report, err = reduce.LDA{Components: c.Reduce.Components, Shrinkage: c.Shrinkage.Value, Given: c.Shrinkage.Given}.Fit(f.ctx, all.Moments())
+		last, report, err = reduce.LDA{Components: c.Reduce.Components, Shrinkage: c.Shrinkage.Value, Given: c.Shrinkage.Given}.Fit(f.ctx,
+			all.Moments())
 	} else {
 		last, report, err = reduce.PCA{Components: c.Reduce.Components, Share: c.Reduce.Share, Whiten: c.Reduce.Whiten}.Fit(f.ctx, all.Moments())
 	}

@@ -41,18 +41,22 @@ func TestFoldedWeightsScoreLikeProjectedRows(t *testing.T) {
 		x.Data[i] += 20 // far from 0
 	}
 	for name, cfg := range map[string]Config{
-		"ridge":                  {Learner: Ridge{}, Map: Map{Features: 64}, Reduce: Reduction{Components: 12}},
-		"ridge, share":           {Learner: Ridge{}, Map: Map{Features: 64}, Reduce: Reduction{Share: 0.8}},
-		"ridge, whitened":        {Learner: Ridge{}, Map: Map{Features: 64}, Reduce: Reduction{Components: 12, Whiten: true}},
-		"svm":                    {Learner: SVM{C: 1}, Map: Map{Features: 64}, Reduce: Reduction{Components: 12}},
-		"svm, whitened":          {Learner: SVM{C: 1}, Map: Map{Features: 64}, Reduce: Reduction{Components: 12, Whiten: true}},
-		"lasso":                  {Learner: Lasso{}, Map: Map{Features: 64}, Reduce: Reduction{Components: 12}},
-		"linear kernel":          {Learner: Ridge{}, Kernel: Kernel{Name: "linear"}, Scale: "none", Reduce: Reduction{Components: 1}},
-		"maps":                   {Learner: SVM{C: 1}, Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 10}},
-		"maps, ridge":            {Learner: Ridge{}, Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 10, Whiten: true}},
-		"maps, then all":         {Learner: SVM{C: 1}, Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 10, Components: 7}},
-		"maps, then all, ridge":  {Learner: Ridge{}, Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 10, Share: 0.9, Whiten: true}},
-		"maps, then all, sparse": {Learner: ElasticNet{}, Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 10, Components: 15}},
+		"ridge":           {Learner: Ridge{}, Map: Map{Features: 64}, Reduce: Reduction{Components: 12}},
+		"ridge, share":    {Learner: Ridge{}, Map: Map{Features: 64}, Reduce: Reduction{Share: 0.8}},
+		"ridge, whitened": {Learner: Ridge{}, Map: Map{Features: 64}, Reduce: Reduction{Components: 12, Whiten: true}},
+		"svm":             {Learner: SVM{C: 1}, Map: Map{Features: 64}, Reduce: Reduction{Components: 12}},
+		"svm, whitened":   {Learner: SVM{C: 1}, Map: Map{Features: 64}, Reduce: Reduction{Components: 12, Whiten: true}},
+		"lasso":           {Learner: Lasso{}, Map: Map{Features: 64}, Reduce: Reduction{Components: 12}},
+		"linear kernel":   {Learner: Ridge{}, Kernel: Kernel{Name: "linear"}, Scale: "none", Reduce: Reduction{Components: 1}},
+		"maps":            {Learner: SVM{C: 1}, Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 10}},
+		"maps, ridge": {Learner: Ridge{}, Map: Map{Name: "sum", Steps: twoMaps()},
+			Reduce: Reduction{MapComponents: 10, Whiten: true}},
+		"maps, then all": {Learner: SVM{C: 1}, Map: Map{Name: "sum", Steps: twoMaps()},
+			Reduce: Reduction{MapComponents: 10, Components: 7}},
+		"maps, then all, ridge": {Learner: Ridge{}, Map: Map{Name: "sum", Steps: twoMaps()},
+			Reduce: Reduction{MapComponents: 10, Share: 0.9, Whiten: true}},
+		"maps, then all, sparse": {Learner: ElasticNet{}, Map: Map{Name: "sum", Steps: twoMaps()},
+			Reduce: Reduction{MapComponents: 10, Components: 15}},
 	} {
 		f := beforeFold(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), cfg)
 		want, got := matrix.NewDense(400, 3), matrix.NewDense(400, 3)
@@ -184,7 +188,8 @@ func TestMappingProjectsAndWhitens(t *testing.T) {
 
 func TestModelOfComponentsIsReadBack(t *testing.T) {
 	x, names := rings(14, 300, 3)
-	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: Ridge{}, Map: Map{Features: 64}, Reduce: Reduction{Components: 9, Whiten: true}})
+	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names),
+		Config{Learner: Ridge{}, Map: Map{Features: 64}, Reduce: Reduction{Components: 9, Whiten: true}})
 	loaded, err := read(fileOf(t, m))
 	if err != nil {
 		t.Fatal(err)
@@ -249,7 +254,8 @@ func TestModelsOfComponentsAreCalibrated(t *testing.T) {
 	x, names := rings(17, 400, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
 	for _, learner := range []string{"ridge", "svm", "lasso"} {
-		cfg := Config{Learner: Named{Name: learner}, Map: Map{Features: 64}, Reduce: Reduction{Components: 20}, Calibrate: Calibration{Method: "platt", Folds: 3}}
+		cfg := Config{Learner: Named{Name: learner}, Map: Map{Features: 64}, Reduce: Reduction{Components: 20},
+			Calibrate: Calibration{Method: "platt", Folds: 3}}
 		m := fitted(t, src, cfg)
 		plain := cfg
 		plain.Calibrate.Method, plain.Calibrate.Folds = "", 0
@@ -330,11 +336,12 @@ func TestUnlabelledRowsCountForTheComponentsAlone(t *testing.T) {
 		return more, nil
 	}}
 	for name, cfg := range map[string]Config{
-		"ridge, given":    {Learner: Ridge{Lambda: 0.1}, Reduce: Reduction{Components: 9}},
-		"ridge, folds":    {Learner: Ridge{LambdaBy: "folds"}, Reduce: Reduction{Share: 0.9}},
-		"svm":             {Learner: SVM{C: 1}, Reduce: Reduction{Components: 9, Whiten: true}},
-		"svm, maps":       {Learner: SVM{C: 1}, Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 6}},
-		"ridge, maps too": {Learner: Ridge{Lambda: 0.1}, Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 6, Components: 4}},
+		"ridge, given": {Learner: Ridge{Lambda: 0.1}, Reduce: Reduction{Components: 9}},
+		"ridge, folds": {Learner: Ridge{LambdaBy: "folds"}, Reduce: Reduction{Share: 0.9}},
+		"svm":          {Learner: SVM{C: 1}, Reduce: Reduction{Components: 9, Whiten: true}},
+		"svm, maps":    {Learner: SVM{C: 1}, Map: Map{Name: "sum", Steps: twoMaps()}, Reduce: Reduction{MapComponents: 6}},
+		"ridge, maps too": {Learner: Ridge{Lambda: 0.1}, Map: Map{Name: "sum", Steps: twoMaps()},
+			Reduce: Reduction{MapComponents: 6, Components: 4}},
 	} {
 		cfg.Scale, cfg.Kernel.Gamma = "none", "0.5"
 		if cfg.Map.Name == "" {
@@ -364,7 +371,8 @@ func TestUnlabelledRowsCountForTheComponentsAlone(t *testing.T) {
 		}
 	}
 	// A ridge regression on these components, by hand.
-	cfg := Config{Learner: Ridge{Lambda: 0.1}, Reduce: Reduction{Components: 9}, Map: Map{Features: 48}, Scale: "none", Kernel: Kernel{Gamma: "0.5"}}
+	cfg := Config{Learner: Ridge{Lambda: 0.1}, Reduce: Reduction{Components: 9}, Map: Map{Features: 48}, Scale: "none",
+		Kernel: Kernel{Gamma: "0.5"}}
 	m, _, err := Fit(context.Background(), few, cfg, opt)
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,8 @@ import (
 // A file of a machine whose parts do not fit each other is refused.
 func TestAlteredRFMIsRefused(t *testing.T) {
 	x, names := rings(2, 260, 3)
-	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), Config{Learner: RFM{Leaf: 120, Members: 2}, Map: Map{Features: 12}, Kernel: Kernel{Name: "matern"}, Seed: 4})
+	m := fitted(t, source(t, matrix.Rows{Dense: x}, nil, 0, names),
+		Config{Learner: RFM{Leaf: 120, Members: 2}, Map: Map{Features: 12}, Kernel: Kernel{Name: "matern"}, Seed: 4})
 	report := model.ReportOf[*rfm.Report](&m.Info().Training)
 	kinds, leaves := len(report.Chosen()), report.Leaves
 	data := fileOf(t, m)

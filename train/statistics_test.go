@@ -102,7 +102,8 @@ func TestAppendedRowsGiveTheModelOfOnePass(t *testing.T) {
 			cfg.Map.Features = 64
 		}
 		_, file := keeping(t, part(0, 500), cfg)
-		more := Config{Learner: Named{Options: map[string]any{"lambda": cfg.Get("lambda").(float64), "lambda_by": cfg.Get("lambda_by").(string)}}}
+		more := Config{Learner: Named{Options: map[string]any{"lambda": cfg.Get("lambda").(float64),
+			"lambda_by": cfg.Get("lambda_by").(string)}}}
 		one := continued(t, part(0, 900), statisticsOf(t, file).Empty(), more)
 		two := continued(t, part(500, 900), statisticsOf(t, file), more)
 		a, b := one.Info().Training, two.Info().Training
@@ -126,7 +127,8 @@ func TestAppendedRowsGiveTheModelOfOnePass(t *testing.T) {
 		shards := statisticsOf(t, file)
 		for _, cut := range [][2]int{{800, 900}, {500, 501}, {501, 800}} {
 			var other bytes.Buffer
-			if _, _, err := FitStatistics(context.Background(), part(cut[0], cut[1]), statisticsOf(t, file).Empty(), Config{Learner: Named{Options: map[string]any{"lambda": 1}}},
+			if _, _, err := FitStatistics(context.Background(), part(cut[0], cut[1]), statisticsOf(t, file).Empty(),
+				Config{Learner: Named{Options: map[string]any{"lambda": 1}}},
 				Options{Keep: func(s *Statistics) error { return s.file.Write(&other) }}); err != nil {
 				t.Fatal(err)
 			}
@@ -186,11 +188,13 @@ func TestRowsThatDoNotFitStatisticsAreRefused(t *testing.T) {
 		"no labels":     {classes, source(t, matrix.Rows{Dense: x}, nil, 0, nil), Config{}, "rows have 0 labels"},
 		"other targets": {numbers, source(t, matrix.Rows{Dense: wx}, wy[:300], 1, nil), Config{},
 			"rows have 1 targets, the statistics are of 2"},
-		"no targets":        {numbers, source(t, matrix.Rows{Dense: wx}, nil, 0, nil), Config{}, "rows have 0 targets"},
-		"intervals":         {numbers, nil, Config{Learner: Named{Options: map[string]any{"conformal": 0.9}}}, "intervals take rows"},
-		"leave-one-out":     {numbers, nil, Config{Learner: Named{Options: map[string]any{"lambda_by": "loo"}}}, "leaving rows out takes all of them"},
-		"another learner":   {numbers, nil, Config{Learner: SVM{}}, "statistics are for the learners ridge and lda"},
-		"an unknown option": {numbers, nil, Config{Learner: Named{Options: map[string]any{"lambda_by": "luck"}}}, `lambda_by "luck" is not known`},
+		"no targets": {numbers, source(t, matrix.Rows{Dense: wx}, nil, 0, nil), Config{}, "rows have 0 targets"},
+		"intervals":  {numbers, nil, Config{Learner: Named{Options: map[string]any{"conformal": 0.9}}}, "intervals take rows"},
+		"leave-one-out": {numbers, nil, Config{Learner: Named{Options: map[string]any{"lambda_by": "loo"}}},
+			"leaving rows out takes all of them"},
+		"another learner": {numbers, nil, Config{Learner: SVM{}}, "statistics are for the learners ridge and lda"},
+		"an unknown option": {numbers, nil, Config{Learner: Named{Options: map[string]any{"lambda_by": "luck"}}},
+			`lambda_by "luck" is not known`},
 	} {
 		if _, _, err := FitStatistics(context.Background(), c.src, statisticsOf(t, c.file), c.cfg, Options{}); err == nil ||
 			!strings.Contains(err.Error(), c.want) {
@@ -215,7 +219,8 @@ func TestRowsThatDoNotFitStatisticsAreRefused(t *testing.T) {
 
 func TestStatisticsFilesAreChecked(t *testing.T) {
 	x, names := rings(5, 300, 2)
-	m, file := keeping(t, source(t, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: Ridge{}, Map: Map{Features: 64}, Scale: "standard"})
+	m, file := keeping(t, source(t, matrix.Rows{Dense: x}, nil, 1, names),
+		Config{Learner: Ridge{}, Map: Map{Features: 64}, Scale: "standard"})
 	// In a model's place, and the other way round.
 	if _, err := read(file); err == nil || !strings.Contains(err.Error(), "statistics of rows, not a model") {
 		t.Errorf("statistics as a model: %v", err)
@@ -266,7 +271,8 @@ func TestRidgeChoosesTheSameLambdaAtAnyBatchSize(t *testing.T) {
 	src := source(t, matrix.Rows{Dense: x}, y, 2, nil)
 	names, _ := learn.LambdaBy()
 	for _, by := range names {
-		cfg := Config{Map: Map{Features: 64}, Learner: Named{Options: map[string]any{"lambda_by": by, "conformal": 0.8, "variance": by == "loo"}}}
+		cfg := Config{Map: Map{Features: 64}, Learner: Named{Options: map[string]any{"lambda_by": by, "conformal": 0.8,
+			"variance": by == "loo"}}}
 		if by == "trace" {
 			cfg.Set("lambda", 1e-3)
 		}
@@ -323,8 +329,9 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 		for seed := range uint64(seeds) {
 			x, y := waves(100+seed, 500+tested)
 			all := matrix.Rows{Dense: x}
-			m := fitted(t, source(t, all.Slice(0, 500), y[:1000], 2, nil), Config{Map: Map{Features: 48}, Learner: Named{Options: map[string]any{"conformal": level, "variance": variance, "lambda": 0.1}},
-				Seed: seed + 1})
+			m := fitted(t, source(t, all.Slice(0, 500), y[:1000], 2, nil),
+				Config{Map: Map{Features: 48}, Learner: Named{Options: map[string]any{"conformal": level, "variance": variance, "lambda": 0.1}},
+					Seed: seed + 1})
 			m, err := read(fileOf(t, m))
 			if err != nil {
 				t.Fatal(err)

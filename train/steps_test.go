@@ -45,13 +45,16 @@ func TestPlansTrainTheSameModel(t *testing.T) {
 		{few, Config{}, "survey task scaling kernel map learner"},
 		{numbers, Config{Map: Map{Features: 64}, Calibrate: Calibration{Method: "none"}}, "survey task scaling kernel map learner"},
 		{numbers, Config{Metric: Metric{Form: "diagonal", Rows: 200}, Map: Map{Features: 64}}, "survey task scaling metric kernel map learner"},
-		{few, Config{Kernel: Kernel{Name: "poly", Degree: 2}, Map: Map{Features: 80}, Reduce: Reduction{Components: 10}, Learner: Ridge{}}, "survey task scaling kernel map components learner"},
+		{few, Config{Kernel: Kernel{Name: "poly", Degree: 2}, Map: Map{Features: 80}, Reduce: Reduction{Components: 10},
+			Learner: Ridge{}}, "survey task scaling kernel map components learner"},
 		{few, Config{Learner: KernelSVM{}, Scale: "none"}, "survey task kernel learner"},
 		{few, Config{Kernel: Kernel{Name: "linear"}, Learner: Logistic{C: 1}}, "survey task scaling learner"},
-		{few, Config{Learner: SVM{C: 1}, Map: Map{Features: 32}, Calibrate: Calibration{Method: "platt"}, Threshold: "0.3"}, "survey task scaling kernel map learner calibrate threshold"},
+		{few, Config{Learner: SVM{C: 1}, Map: Map{Features: 32}, Calibrate: Calibration{Method: "platt"}, Threshold: "0.3"},
+			"survey task scaling kernel map learner calibrate threshold"},
 		{many, Config{Seed: 3}, "survey task scaling learner calibrate"},
 		{numbers, Config{Learner: RFM{}, Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 40}}, "survey task scaling learner"},
-		{few, Config{Learner: SGD{SurveyRows: 100}, Map: Map{Features: 64}, Kernel: Kernel{Gamma: "median*2"}}, "survey task scaling kernel map learner"},
+		{few, Config{Learner: SGD{SurveyRows: 100}, Map: Map{Features: 64}, Kernel: Kernel{Gamma: "median*2"}},
+			"survey task scaling kernel map learner"},
 	} {
 		o, err := c.cfg.SurveyOptions()
 		if err != nil {

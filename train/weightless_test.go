@@ -35,7 +35,8 @@ func TestNothingToLearnFromIsAnError(t *testing.T) {
 			!strings.Contains(err.Error(), "there is nothing to learn from") && !strings.Contains(err.Error(), "cannot do") {
 			t.Errorf("%s, weights of 0: %v", learner, err)
 		}
-		if _, _, err := Fit(ctx, table(one, false), Config{Learner: Named{Name: learner}}, Options{}); !numbers && learner != "one-class" && (err == nil ||
+		if _, _, err := Fit(ctx, table(one, false), Config{Learner: Named{Name: learner}},
+			Options{}); !numbers && learner != "one-class" && (err == nil ||
 			!strings.Contains(err.Error(), `only rows of the class "c1"`) && !strings.Contains(err.Error(), "cannot do")) {
 			t.Errorf("%s, one class: %v", learner, err)
 		}

@@ -248,7 +248,8 @@ func TestRaceWithoutTimeForAnyFails(t *testing.T) {
 
 func TestRaceDoesNotDependOnTime(t *testing.T) {
 	src := made(t, 3000, 4, ringRow)
-	candidates := []train.Config{{Kernel: train.Kernel{Name: "linear"}}, {Map: train.Map{Features: 64}}, {Kernel: train.Kernel{Name: "laplacian"}, Map: train.Map{Features: 64}}}
+	candidates := []train.Config{{Kernel: train.Kernel{Name: "linear"}}, {Map: train.Map{Features: 64}},
+		{Kernel: train.Kernel{Name: "laplacian"}, Map: train.Map{Features: 64}}}
 	run := func() *RaceResult {
 		res, err := Race(t.Context(), draw(t, src, 2000, ""), candidates, RaceOptions{Rungs: []int{200, 800}})
 		if err != nil {
@@ -269,7 +270,8 @@ func TestRaceDoesNotDependOnTime(t *testing.T) {
 
 func TestRaceDropsWhatCannotBeTrained(t *testing.T) {
 	s := draw(t, made(t, 300, 4, ringRow), 300, "")
-	res, err := Race(t.Context(), s, []train.Config{{Kernel: train.Kernel{Name: "chi2"}, Scale: "none"}, {Kernel: train.Kernel{Name: "linear"}}}, RaceOptions{})
+	res, err := Race(t.Context(), s, []train.Config{{Kernel: train.Kernel{Name: "chi2"}, Scale: "none"},
+		{Kernel: train.Kernel{Name: "linear"}}}, RaceOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -129,7 +129,8 @@ func TestEpsilonOfZeroIsZero(t *testing.T) {
 // A random search draws from a range by its logarithm: a quarter of the numbers between 10⁻²
 // and 10² is below 0.1.
 func TestRandomSearchDrawsByLogarithm(t *testing.T) {
-	space := Space{Base: train.Config{Learner: train.SVM{}}, Axes: []Axis{axis(t, "c", "log:0.01:100:5"), axis(t, "gamma", "median*lin:1:5:2")}}
+	space := Space{Base: train.Config{Learner: train.SVM{}}, Axes: []Axis{axis(t, "c", "log:0.01:100:5"),
+		axis(t, "gamma", "median*lin:1:5:2")}}
 	const n = 600
 	c, err := space.random(n, 1)
 	if err != nil {
@@ -168,7 +169,8 @@ func TestRandomSearchDrawsByLogarithm(t *testing.T) {
 
 func TestPickIsTheSimplestWithinOneStandardError(t *testing.T) {
 	cand := func(mean, se float64, features int, learner string, lambda, c float64, degree int) *Candidate {
-		return &Candidate{Mean: mean, SE: se, Size: features, Config: train.Config{Learner: train.Named{Name: learner, Options: map[string]any{"lambda": lambda, "c": c}}, Kernel: train.Kernel{Degree: degree}}}
+		return &Candidate{Mean: mean, SE: se, Size: features, Config: train.Config{Learner: train.Named{Name: learner,
+			Options: map[string]any{"lambda": lambda, "c": c}}, Kernel: train.Kernel{Degree: degree}}}
 	}
 	all := []*Candidate{
 		cand(0.90, 0.02, 1024, "ridge", 0.1, 0, 3),
@@ -265,8 +267,9 @@ func TestSearchSaysWhatIsWrong(t *testing.T) {
 // What cannot be trained leaves the others be: a kernel that does not take negative numbers, a γ
 // whose features overflow.
 func TestOneCandidateThatFailsLeavesTheOthers(t *testing.T) {
-	space := Space{Base: train.Config{Map: train.Map{Features: 64}, Scale: "none", Kernel: train.Kernel{Degree: 3}}, Axes: []Axis{axis(t, "learner", "ridge,svm"),
-		axis(t, "kernel", "rbf,chi2,poly"), axis(t, "gamma", "1,1e38"), axis(t, "lambda", "trace*0.01"), axis(t, "c", "1")}}
+	space := Space{Base: train.Config{Map: train.Map{Features: 64}, Scale: "none", Kernel: train.Kernel{Degree: 3}},
+		Axes: []Axis{axis(t, "learner", "ridge,svm"),
+			axis(t, "kernel", "rbf,chi2,poly"), axis(t, "gamma", "1,1e38"), axis(t, "lambda", "trace*0.01"), axis(t, "c", "1")}}
 	r := searched(t, rings(t, 200, 2, 2), space, Options{Folds: Folds{K: 2}})
 	failed := 0
 	for _, c := range r.Candidates {

@@ -16,7 +16,8 @@ func BenchmarkSearch(b *testing.B) {
 			alone bool
 		}{{"shared", false}, {"alone", true}} {
 			b.Run(learner+"/"+c.name, func(b *testing.B) {
-				space := Space{Base: train.Config{Map: train.Map{Features: 512}, Learner: train.Named{Name: learner}}, Axes: []Axis{axis(b, "gamma", "median,median*4")}}
+				space := Space{Base: train.Config{Map: train.Map{Features: 512}, Learner: train.Named{Name: learner}},
+					Axes: []Axis{axis(b, "gamma", "median,median*4")}}
 				var r *Result
 				for b.Loop() {
 					var err error

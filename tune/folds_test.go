@@ -260,7 +260,8 @@ func TestComparisonsHaveTheFoldsOfASearch(t *testing.T) {
 	src := rings(t, 103, 2, 3)
 	var configs []lab.NamedConfig
 	for _, gamma := range []string{"1", "4"} {
-		configs = append(configs, lab.NamedConfig{Name: gamma, Config: train.Config{Learner: train.KernelRidge{Lambda: 0.1}, Kernel: train.Kernel{Gamma: gamma}}})
+		configs = append(configs, lab.NamedConfig{Name: gamma, Config: train.Config{Learner: train.KernelRidge{Lambda: 0.1},
+			Kernel: train.Kernel{Gamma: gamma}}})
 	}
 	want, err := lab.CompareConfigs(context.Background(), configs, src, lab.FoldOptions{Repeats: 2})
 	if err != nil {

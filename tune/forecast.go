@@ -138,7 +138,8 @@ func (s *search) plans(sample *trial.Sample) (planned []*Candidate, most int64) 
 	}
 	kind := func(c *Candidate) string {
 		cfg := &c.Config
-		return fmt.Sprint(cfg.LearnerName(), cfg.Kernel.Name, cfg.Map.Name, cfg.Map.Steps, cfg.Kernel.Degree, cfg.Scale, cfg.Reduce.Components > 0)
+		return fmt.Sprint(cfg.LearnerName(), cfg.Kernel.Name, cfg.Map.Name, cfg.Map.Steps, cfg.Kernel.Degree, cfg.Scale,
+			cfg.Reduce.Components > 0)
 	}
 	for _, list := range grouped(s.running, kind) {
 		for len(list) > 0 && s.ctx.Err() == nil {

@@ -306,7 +306,8 @@ func TestHalvingOfGroupsIsNotFooled(t *testing.T) {
 	s := drawn(t, src, 24_000, "")
 	var configs []train.Config
 	for _, g := range []string{"0.1", "50"} {
-		configs = append(configs, train.Config{Map: train.Map{Features: 128}, Scale: "none", Learner: train.Ridge{}, Kernel: train.Kernel{Gamma: g}})
+		configs = append(configs, train.Config{Map: train.Map{Features: 128}, Scale: "none", Learner: train.Ridge{},
+			Kernel: train.Kernel{Gamma: g}})
 	}
 	res, err := trial.Race(t.Context(), s, configs, trial.RaceOptions{})
 	if err != nil {

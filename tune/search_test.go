@@ -109,7 +109,8 @@ func TestSharedScoresAreThoseOfRefits(t *testing.T) {
 			[]Axis{axis(t, "gamma", "median"), axis(t, "learner", "svr"), axis(t, "c", "0.1,1")}, 1e-4},
 		{"components", "", classes, train.Config{}, []Axis{axis(t, "gamma", "median"),
 			axis(t, "learner", "ridge"), axis(t, "components", "5,20"), axis(t, "lambda", "trace*0.001")}, 0},
-		{"in a file", "", classes, train.Config{Learner: train.Named{Options: map[string]any{"tolerance": 1e-4}}, Map: train.Map{Name: "orf"}}, []Axis{axis(t, "gamma", "median"),
+		{"in a file", "", classes, train.Config{Learner: train.Named{Options: map[string]any{"tolerance": 1e-4}},
+			Map: train.Map{Name: "orf"}}, []Axis{axis(t, "gamma", "median"),
 			axis(t, "learner", "svm,ridge"), axis(t, "lambda", "1"), axis(t, "c", "0.1,1")}, 0.011}, // a row in a hundred, for the svm's gap
 		{"mapped twice", "", classes, train.Config{},
 			[]Axis{axis(t, "gamma", "median"), axis(t, "learner", "ridge"), axis(t, "lambda", "1,2,3,4")}, 0},
@@ -204,7 +205,8 @@ func TestStrictScoresAreThoseOfFit(t *testing.T) {
 			[]Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 1e-5},
 		{"calibrated", "brier", classes, train.Config{Calibrate: train.Calibration{Method: "platt"}},
 			[]Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1"), axis(t, "gamma", "median")}, 0},
-		{"linear", "", rings(t, 240, 4, 3), train.Config{Kernel: train.Kernel{Name: "linear"}}, []Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1")}, 1e-12},
+		{"linear", "", rings(t, 240, 4, 3), train.Config{Kernel: train.Kernel{Name: "linear"}},
+			[]Axis{axis(t, "learner", "ridge"), axis(t, "lambda", "1")}, 1e-12},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.base.Kernel.Name == "" {
@@ -291,7 +293,8 @@ func TestFoldsKeepTheTaskOfAllRows(t *testing.T) {
 		fmt.Fprintf(&b, "%g,%g,%d\n", math.Sin(float64(i%20)), math.Cos(3*float64(i%20)), y)
 	}
 	for _, learner := range []string{"ridge", "kernel-ridge"} {
-		space := Space{Base: train.Config{Learner: train.Named{Name: learner, Options: map[string]any{"lambda": 0.1}}}, Axes: []Axis{axis(t, "gamma", "1")}}
+		space := Space{Base: train.Config{Learner: train.Named{Name: learner, Options: map[string]any{"lambda": 0.1}}},
+			Axes: []Axis{axis(t, "gamma", "1")}}
 		r := searched(t, table(t, b.String(), dataset.Options{}), space, Options{Strict: true})
 		if r.Task != "regress" || len(r.Candidates[0].Scores) != 5 {
 			t.Errorf("%s: %s %+v", learner, r.Task, r.Candidates[0])

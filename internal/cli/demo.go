@@ -148,8 +148,10 @@ func (d *demo) digits(ctx context.Context) ([]present.DigitsJSON, error) {
 		name string
 		cfg  train.Config
 	}{
-		{"linear model", train.Config{Kernel: train.Kernel{Name: kernel.Linear.Name()}, Learner: train.Ridge{Lambda: digitsLambda}, Seed: d.seed}},
-		{"Mercer, 2,048 random features", train.Config{Learner: train.Ridge{Lambda: digitsLambda}, Map: train.Map{Features: 2048}, Seed: d.seed}},
+		{"linear model", train.Config{Kernel: train.Kernel{Name: kernel.Linear.Name()}, Learner: train.Ridge{Lambda: digitsLambda},
+			Seed: d.seed}},
+		{"Mercer, 2,048 random features", train.Config{Learner: train.Ridge{Lambda: digitsLambda}, Map: train.Map{Features: 2048},
+			Seed: d.seed}},
 	} {
 		start := time.Now()
 		m, _, err := train.Fit(ctx, rows, c.cfg, train.Options{})
@@ -212,7 +214,8 @@ func (d *demo) stream(ctx context.Context) (*present.StreamJSON, error) {
 	present.StreamHead(d.w, d.rows, d.dims)
 
 	start := time.Now()
-	m, report, err := train.Fit(ctx, rows, train.Config{Map: train.Map{Features: d.features}, Seed: d.seed}, train.Options{Progress: d.bars.report})
+	m, report, err := train.Fit(ctx, rows, train.Config{Map: train.Map{Features: d.features}, Seed: d.seed},
+		train.Options{Progress: d.bars.report})
 	d.bars.done()
 	if err != nil {
 		return nil, err

@@ -85,8 +85,9 @@ func contains(words, word string) bool {
 func modelFlags(cmd *cobra.Command, c *train.Config) {
 	kernelFlags(cmd, c)
 	f := cmd.Flags()
-	f.Var(&mapValue{name: &c.Map.Name, steps: &c.Map.Steps, weights: &c.Map.Weights}, "map", "feature map (mercer maps lists them); or a chain or sum of maps in JSON, or @FILE "+
-		"with it (default: one that suits the kernel and the data)")
+	f.Var(&mapValue{name: &c.Map.Name, steps: &c.Map.Steps, weights: &c.Map.Weights}, "map",
+		"feature map (mercer maps lists them); or a chain or sum of maps in JSON, or @FILE "+
+			"with it (default: one that suits the kernel and the data)")
 	f.IntVar(&c.Map.Features, "features", 0, "D, the number of features (default: 4096, or fewer where there are few rows); of rfm, most landmarks of a machine (default: 1500 in leaves, 4096 for all rows)")
 	mapOptions(f, &c.Map.Options)
 	f.Uint64Var(&c.Seed, "seed", 1, "seed of all that is random")

@@ -99,7 +99,8 @@ func TestAuto(t *testing.T) {
 }
 
 func someCurve(metric string) *cost.Curve {
-	c := &cost.Curve{Metric: metric, Config: train.Config{Kernel: train.Kernel{Name: "rbf"}, Learner: train.Ridge{}, Map: train.Map{Features: 4096}}, Held: 8000, Seeds: 3,
+	c := &cost.Curve{Metric: metric, Config: train.Config{Kernel: train.Kernel{Name: "rbf"}, Learner: train.Ridge{},
+		Map: train.Map{Features: 4096}}, Held: 8000, Seeds: 3,
 		RowsLaw: &cost.Law{A: 0.05, B: 1.5, C: 0.5, Misfit: 0.002}, FeaturesLaw: &cost.Law{A: 0.04, B: 2, C: 0.6, Misfit: 0.001},
 		Extrapolated: []cost.Extrapolated{{Rows: 32_000, Test: 0.06, Seconds: 5400, Bytes: 3 << 30}}, SecondsFactor: 0.002, SecondsExponent: 1.25}
 	for i := range 3 {
@@ -129,7 +130,8 @@ func TestCurve(t *testing.T) {
 }
 
 func TestCostText(t *testing.T) {
-	c := &cost.Prediction{Rows: 1_000_000, RowsGuessed: true, Plan: &train.Plan{Config: train.Config{Kernel: train.Kernel{Name: "rbf"}, Learner: train.Ridge{}},
+	c := &cost.Prediction{Rows: 1_000_000, RowsGuessed: true, Plan: &train.Plan{Config: train.Config{Kernel: train.Kernel{Name: "rbf"},
+		Learner: train.Ridge{}},
 		Features: 4096, Outputs: 1, Bytes: 1 << 30, Formula: "16·D²"},
 		Read: 2, Map: 30, Solve: 600, Seconds: 632, Trials: []trial.Timing{{Rows: 500, Features: 512, Map: 0.01, Solve: 0.05}}}
 	goldenText(t, "cost", func(w *bytes.Buffer) { CostText(w, c) })

@@ -22,7 +22,8 @@ type ShardPlan struct {
 
 // PlanOf describes a plan.
 func PlanOf(p *shard.Plan) ShardPlan {
-	s := ShardPlan{Data: p.Data.Path, Pieces: len(p.Data.All), Shards: p.Shards(), Rounds: p.Rounds(), Learner: p.Config.LearnerName(), Sum: p.Sum()}
+	s := ShardPlan{Data: p.Data.Path, Pieces: len(p.Data.All), Shards: p.Shards(), Rounds: p.Rounds(), Learner: p.Config.LearnerName(),
+		Sum: p.Sum()}
 	for i := range s.Shards {
 		from, to := p.Pieces(i)
 		s.Most = max(s.Most, to-from)
