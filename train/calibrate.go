@@ -94,16 +94,16 @@ func (f *fit) calibrate() error {
 	if f.cfg.calibrates() {
 		fewest = 1
 	}
-	free := len(f.unseen.weights) >= fewest && f.cfg.Calibrate.Folds == 0
+	free := len(f.solved.unseen.weights) >= fewest && f.cfg.Calibrate.Folds == 0
 	switch {
 	case f.cfg.Calibrate.Method == "none":
 		return nil
 	case f.cfg.calibrates() && free:
-		return f.fitCalibration(&model.CalibrationInfo{Method: f.cfg.Calibrate.Method}, f.unseen)
+		return f.fitCalibration(&model.CalibrationInfo{Method: f.cfg.Calibrate.Method}, f.solved.unseen)
 	case f.cfg.calibrates():
 		return f.calibrateByFolds()
 	case free && f.classWeights == nil: // their scores are no estimates of probabilities
-		return f.fitCalibration(&model.CalibrationInfo{Method: rfm.Temperature(f.info.Training.Report.(*rfm.Report).Logistic)}, f.unseen)
+		return f.fitCalibration(&model.CalibrationInfo{Method: rfm.Temperature(f.info.Training.Report.(*rfm.Report).Logistic)}, f.solved.unseen)
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (f *fit) calibrateByFolds() error {
 	if err != nil {
 		return err
 	}
-	return f.fitCalibration(&model.CalibrationInfo{Method: f.cfg.Calibrate.Method, Folds: f.folds(), Used: used}, f.unseen)
+	return f.fitCalibration(&model.CalibrationInfo{Method: f.cfg.Calibrate.Method, Folds: f.folds(), Used: used}, f.solved.unseen)
 }
 
 // scoreFolds finds scores of rows by trainings without them, and says how many folds that took.
@@ -170,7 +170,7 @@ func (f *fit) scoreFolds() (used int, err error) {
 		}
 		used++
 	}
-	f.unseen = to
+	f.solved.unseen = to
 	return used, nil
 }
 
@@ -203,7 +203,7 @@ func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit,
 	}
 	fewer := *sum
 	fewer.Rows = rows
-	if err := f.learner.train(inner, &fewer); err != nil {
+	if err := inner.take(f.learner.train(inner, &fewer)); err != nil {
 		return nil, fmt.Errorf("training without a fold, for probabilities or a threshold: %w", err)
 	}
 	return inner, nil

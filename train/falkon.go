@@ -77,10 +77,10 @@ func (f *fit) falkonMemory(sum *dataset.Summary) (bytes float64, formula string)
 }
 
 // falkon trains on all rows.
-func (f *fit) falkon(sum *dataset.Summary) error {
+func (f *fit) falkon(sum *dataset.Summary) (*solution, error) {
 	all, err := f.gather(sum)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
@@ -92,16 +92,14 @@ func (f *fit) falkon(sum *dataset.Summary) error {
 		Memory: f.machineMemory(rows), Seed: f.cfg.Seed,
 	}
 	if opt.Given, err = f.pipe.Landmarks(f.cfg.Map.Given, f.cfg.Map.GivenFile, f.src.Name(), &f.info.Schema); err != nil {
-		return err
+		return nil, err
 	}
 	if f.opt.Memory <= 0 {
 		opt.Memory = 0 // K_nm is kept where it takes no more than a few GB
 	}
 	machine, report, err := exact.FitFalkon(f.ctx, *f.info.Kernel, all.x, f.allTargets(all), f.info.Outputs, all.weights, opt)
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.src.Name(), err)
+		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
-	f.info.Training.Report = report
-	f.learned, err = f.predictor(machine)
-	return err
+	return f.expanded(machine, report)
 }

@@ -105,20 +105,21 @@ func (f *fit) kernelRidgeMemory(sum *dataset.Summary) (bytes float64, formula st
 }
 
 // kernelRidge trains on all rows.
-func (f *fit) kernelRidge(sum *dataset.Summary) error {
+func (f *fit) kernelRidge(sum *dataset.Summary) (*solution, error) {
 	all, err := f.gather(sum)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
 	f.progress("solve", 0, -1)
 	rows, _ := f.rowsMemory(sum)
 	k, y, limit := *f.info.Kernel, f.allTargets(all), f.machineMemory(rows)
-	training, o := &f.info.Training, f.cfg.Learner.(KernelRidge)
+	o := f.cfg.Learner.(KernelRidge)
 	var machine *exact.Machine
+	var report model.Report
 	if o.Product == "exact" {
-		machine, training.Report, err = exact.FitRidge(f.ctx, k, all.x, y, f.info.Outputs, all.weights,
+		machine, report, err = exact.FitRidge(f.ctx, k, all.x, y, f.info.Outputs, all.weights,
 			exact.Ridge{Lambda: o.Lambda, Memory: limit})
 	} else {
 		accuracy := o.Accuracy
@@ -136,14 +137,13 @@ func (f *fit) kernelRidge(sum *dataset.Summary) error {
 		}
 		if err == nil {
 			opt := exact.Iterative{Lambda: o.Lambda, Tolerance: o.Tolerance, MaxIter: o.MaxIter, Seed: f.cfg.Seed}
-			machine, training.Report, err = exact.FitIterative(f.ctx, k, all.x, p, y, f.info.Outputs, all.weights, opt)
+			machine, report, err = exact.FitIterative(f.ctx, k, all.x, p, y, f.info.Outputs, all.weights, opt)
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.src.Name(), err)
+		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
-	f.learned, err = f.predictor(machine)
-	return err
+	return f.expanded(machine, report)
 }
 
 // targetsOf returns the targets of classes, n×outputs.

@@ -135,10 +135,10 @@ func (f *fit) kernelSVMRoom(sum *dataset.Summary) int64 {
 }
 
 // kernelSVM trains on all rows.
-func (f *fit) kernelSVM(sum *dataset.Summary) error {
+func (f *fit) kernelSVM(sum *dataset.Summary) (*solution, error) {
 	all, err := f.gather(sum)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
@@ -150,31 +150,32 @@ func (f *fit) kernelSVM(sum *dataset.Summary) error {
 			f.progress("solve", sum.Rows*machine/machines, float64(machine)/float64(machines))
 		},
 	}
-	k, training := *f.info.Kernel, &f.info.Training
+	k := *f.info.Kernel
+	var s solution
 	switch {
 	case f.info.Task == "outliers":
 		if opt.Nu = o.Outliers; opt.Nu == 0 {
 			opt.Nu = 0.1
 		}
 		var machine *exact.Machine
-		if machine, training.Report, err = exact.FitOneClass(f.ctx, k, all.x, opt); err == nil {
-			f.learned, err = f.predictor(machine)
+		if machine, s.report, err = exact.FitOneClass(f.ctx, k, all.x, opt); err == nil {
+			s.predictor, err = f.predictor(machine)
 		}
 	case f.classes == nil:
-		f.learned, training.Report, err = f.kernelSVR(all, opt)
+		s.predictor, s.report, err = f.kernelSVR(all, opt)
 	default:
 		var c *exact.Classifier
 		if err = f.checkNu(all); err != nil {
 			break
 		}
-		if c, training.Report, err = exact.FitSVC(f.ctx, k, all.x, all.class, len(f.info.Classes), opt); err == nil {
-			f.learned, err = f.classifier(c)
+		if c, s.report, err = exact.FitSVC(f.ctx, k, all.x, all.class, len(f.info.Classes), opt); err == nil {
+			s.predictor, err = f.classifier(c, s.report)
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.src.Name(), err)
+		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
-	return nil
+	return &s, nil
 }
 
 // checkNu rejects classes for which ν-SVC has no solution, and names them by their labels.
@@ -226,7 +227,7 @@ func (f *fit) kernelSVR(all *gathered, opt exact.SVM) (model.Predictor, *exact.S
 
 // classifier makes the predictor of a classifier. With two classes the machine scores the second, so
 // its signs are flipped; the outputs of ovr are used as scores; those of ovo vote.
-func (f *fit) classifier(c *exact.Classifier) (model.Predictor, error) {
+func (f *fit) classifier(c *exact.Classifier, report model.Report) (model.Predictor, error) {
 	machine := c.Machine()
 	if c.Classes() == 2 {
 		var err error
@@ -236,7 +237,9 @@ func (f *fit) classifier(c *exact.Classifier) (model.Predictor, error) {
 		}
 	}
 	p, err := f.predictor(machine)
-	if err != nil || !model.Votes(&f.info) {
+	info := f.info
+	info.Training.Report = report
+	if err != nil || !model.Votes(&info) {
 		return p, err
 	}
 	return model.NewVotes(p, c.Classes()), nil

@@ -50,7 +50,7 @@ var lassoLearner = Traits{
 
 	memory: (*fit).lassoMemory,
 	fix:    fixLasso,
-	train:  func(f *fit, _ *dataset.Summary) error { return f.lasso(1, learn.FitLasso) },
+	train:  func(f *fit, _ *dataset.Summary) (*solution, error) { return f.lasso(1, learn.FitLasso) },
 }
 
 // elasticNetLearner is a mixture of lasso and ridge regression.
@@ -67,7 +67,7 @@ var elasticNetLearner = Traits{
 
 	memory: (*fit).lassoMemory,
 	fix:    fixLasso,
-	train: func(f *fit, _ *dataset.Summary) error {
+	train: func(f *fit, _ *dataset.Summary) (*solution, error) {
 		ratio := f.cfg.Learner.(ElasticNet).L1Ratio
 		if ratio == 0 {
 			ratio = 0.5
@@ -86,9 +86,9 @@ var groupLassoLearner = Traits{
 
 	memory: (*fit).lassoMemory,
 	fix:    fixLasso,
-	train: func(f *fit, _ *dataset.Summary) error {
+	train: func(f *fit, _ *dataset.Summary) (*solution, error) {
 		if f.groups() == nil {
-			return option.Errorf("%s: group-lasso chooses among the maps of a sum, or among the columns of the input, but %s: take %s with a sum "+
+			return nil, option.Errorf("%s: group-lasso chooses among the maps of a sum, or among the columns of the input, but %s: take %s with a sum "+
 				"of maps, the linear kernel, one of the maps %v, or the learner lasso", f.src.Name(), f.ungrouped(), option.Ref("map"), perColumn)
 		}
 		return f.lasso(0, learn.FitGroupLasso)
@@ -122,14 +122,14 @@ func (f *fit) lassoParts() int {
 
 // lasso trains with one of the fits of learn.
 func (f *fit) lasso(ratio float64,
-	fit func(context.Context, *moments.Stats, *moments.Stats, learn.Lasso) (*learn.Linear, *learn.LassoReport, error)) error {
+	fit func(context.Context, *moments.Stats, *moments.Stats, learn.Lasso) (*learn.Linear, *learn.LassoReport, error)) (*solution, error) {
 	n := f.lassoParts()
 	parts, err := f.partsOf(n)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := f.reduceStatistics(parts); err != nil {
-		return err
+		return nil, err
 	}
 	main, held := parts[0], (*moments.Stats)(nil)
 	if n == 2 {
@@ -145,12 +145,11 @@ func (f *fit) lasso(ratio float64,
 	})
 	if err != nil {
 		if f.ctx.Err() != nil {
-			return err
+			return nil, err
 		}
-		return fmt.Errorf("%s: %w", f.src.Name(), err)
+		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
-	f.learned, f.info.Training.Report = model.Linear{Linear: linear}, report
-	return nil
+	return &solution{predictor: model.Linear{Linear: linear}, report: report}, nil
 }
 
 // perColumn are the maps whose features each belong to one dimension of the input: feature i

@@ -57,7 +57,7 @@ var ldaLearner = Traits{
 	fix: func(c *Config, r model.Report) {
 		c.Shrinkage = Shrinkage{r.(*learn.LDAReport).Shrinkage, true}
 	},
-	train: func(f *fit, _ *dataset.Summary) error {
+	train: func(f *fit, _ *dataset.Summary) (*solution, error) {
 		parts, err := f.partsOf(1)
 		if err == nil {
 			err = f.keep(parts)
@@ -66,7 +66,7 @@ var ldaLearner = Traits{
 			err = f.reduceStatistics(parts)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		return f.solveLDA(parts)
 	},
@@ -149,14 +149,14 @@ func (f *fit) priors() ([]float64, error) {
 }
 
 // solveLDA makes the predictor from the statistics.
-func (f *fit) solveLDA(parts []*moments.Stats) error {
+func (f *fit) solveLDA(parts []*moments.Stats) (*solution, error) {
 	if f.classes == nil {
-		return option.Errorf("%s: discriminants are for classes, and the labels are not (%s); use %s", f.src.Name(), f.info.Training.Why["task"],
+		return nil, option.Errorf("%s: discriminants are for classes, and the labels are not (%s); use %s", f.src.Name(), f.info.Training.Why["task"],
 			option.Set("task", "classify"))
 	}
 	priors, err := f.priors()
 	if err != nil {
-		return f.located(err)
+		return nil, f.located(err)
 	}
 	f.progress("solve", 0, -1)
 	defer f.solving()()
@@ -165,11 +165,9 @@ func (f *fit) solveLDA(parts []*moments.Stats) error {
 	}
 	l, r, err := learn.FitLDA(f.ctx, parts[0], learn.LDA{Shrinkage: f.cfg.Shrinkage.Value, Given: f.cfg.Shrinkage.Given, Priors: priors})
 	if err != nil {
-		return f.located(err)
+		return nil, f.located(err)
 	}
-	f.info.Training.Report = r
-	f.learned = model.Likely(model.Linear{Linear: l}, &f.info)
-	return nil
+	return f.likely(l, r), nil
 }
 
 // errDiscriminants is the error where discriminants are asked for and rows have no classes.

@@ -85,8 +85,8 @@ type Traits struct {
 	// on parts of its rows choose nothing.
 	fix func(c *Config, r model.Report)
 
-	// train sets the model's predictor and its report.
-	train func(f *fit, sum *dataset.Summary) error
+	// train trains on all rows.
+	train func(f *fit, sum *dataset.Summary) (*solution, error)
 }
 
 var table []Traits

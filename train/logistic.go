@@ -129,10 +129,10 @@ func (o *Logistic) check(c *Config) error {
 }
 
 // logistic maps all rows into memory and trains there.
-func (f *fit) logistic(sum *dataset.Summary) error {
+func (f *fit) logistic(sum *dataset.Summary) (*solution, error) {
 	all, err := f.gatherFeatures(sum)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer all.close()
 	o := f.cfg.Learner.(Logistic)
@@ -146,15 +146,22 @@ func (f *fit) logistic(sum *dataset.Summary) error {
 	return f.primal(sum, all, loss)
 }
 
+// likely is what a linear learner came to whose scores may be those of a logistic regression.
+func (f *fit) likely(l *learn.Linear, report model.Report) *solution {
+	info := f.info
+	info.Training.Report = report
+	return &solution{predictor: model.Likely(model.Linear{Linear: l}, &info), report: report}
+}
+
 // dual trains by dual coordinate descent.
-func (f *fit) dual(sum *dataset.Summary, all *gathered) error {
+func (f *fit) dual(sum *dataset.Summary, all *gathered) (*solution, error) {
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
 	o := f.cfg.Learner.(Logistic)
 	choose := learn.Primal{Loss: "logistic", C: o.C}
 	path, err := f.primalC(all, &choose)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	opt := learn.SVM{
 		C: choose.C, Loss: "logistic", Tolerance: o.Tolerance, MaxIter: o.MaxIter, Seed: f.cfg.Seed,
@@ -166,23 +173,21 @@ func (f *fit) dual(sum *dataset.Summary, all *gathered) error {
 	}
 	linear, report, err := train(all, opt)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, t := range path {
 		report.Path = append(report.Path, learn.CPoint{C: t.C, Error: t.Error, Chosen: t.Chosen})
 	}
 	report.Usual = o.C == 0 && path == nil
-	f.info.Training.Report = report
-	f.learned = model.Likely(model.Linear{Linear: linear}, &f.info)
-	return nil
+	return f.likely(linear, report), nil
 }
 
 // primal trains a linear classifier on gathered rows in the primal, with the loss logistic,
 // squared_hinge or, with the penalty l2, multinomial; for multiple labels with logistic.
-func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) error {
+func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) (*solution, error) {
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	z, classes, training := all.z, len(f.info.Classes), &f.info.Training
+	z, classes := all.z, len(f.info.Classes)
 	var linear *learn.Linear
 	var path []learn.Trial
 	var err error
@@ -194,33 +199,33 @@ func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) error {
 			chosen := f.choosing()
 			opt.C, path, err = learn.ChooseL1C(f.ctx, z, all.class, classes, all.weights, opt)
 			if chosen(); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		var report *learn.L1Report
 		if linear, report, err = learn.FitL1(f.ctx, z, all.class, classes, all.weights, opt); err != nil {
-			return fmt.Errorf("%s: %w", f.src.Name(), err)
+			return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
 		}
-		report.Path, training.Report = path, report
-	} else {
-		opt := learn.Primal{Loss: loss, C: o.C, Tolerance: o.Tolerance, MaxIter: o.MaxIter}
-		opt.Progress = func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) }
-		if path, err = f.primalC(all, &opt); err != nil {
-			return err
-		}
-		var report *learn.PrimalReport
-		if f.labels != nil {
-			linear, report, err = learn.FitPrimalLabels(f.ctx, z, all.y, f.info.Outputs, all.weights, opt)
-		} else {
-			linear, report, err = learn.FitPrimal(f.ctx, z, all.class, classes, all.weights, opt)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.src.Name(), err)
-		}
-		report.Path, training.Report = path, report
+		report.Path = path
+		return f.likely(linear, report), nil
 	}
-	f.learned = model.Likely(model.Linear{Linear: linear}, &f.info)
-	return nil
+
+	opt := learn.Primal{Loss: loss, C: o.C, Tolerance: o.Tolerance, MaxIter: o.MaxIter}
+	opt.Progress = func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) }
+	if path, err = f.primalC(all, &opt); err != nil {
+		return nil, err
+	}
+	var report *learn.PrimalReport
+	if f.labels != nil {
+		linear, report, err = learn.FitPrimalLabels(f.ctx, z, all.y, f.info.Outputs, all.weights, opt)
+	} else {
+		linear, report, err = learn.FitPrimal(f.ctx, z, all.class, classes, all.weights, opt)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
+	}
+	report.Path = path
+	return f.likely(linear, report), nil
 }
 
 // primalC chooses C if it is not given, by the log-loss of held-out rows, or their error with

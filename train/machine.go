@@ -75,6 +75,12 @@ func (f *fit) predictor(m *exact.Machine) (model.Machine, error) {
 	return model.NewMachine(m, exact.Lookup{Bins: p.Lookup, Constant: p.Form == "constant"})
 }
 
+// expanded is what a learner came to whose model is a machine.
+func (f *fit) expanded(m *exact.Machine, report model.Report) (*solution, error) {
+	p, err := f.predictor(m)
+	return &solution{predictor: p, report: report}, err
+}
+
 // machineMemory is the number of bytes of rows held by a learner of the kernel itself, and the number
 // of bytes of opt.Memory that are left for its work (0: no bound).
 func (f *fit) machineMemory(rows float64) int64 {

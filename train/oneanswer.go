@@ -14,11 +14,11 @@ func (f *fit) oneAnswer() error {
 // oneOfUnseen says so of the scores of rows that the learner had not seen.
 func (f *fit) oneOfUnseen() bool {
 	k, wrong := f.info.Outputs, false
-	n := len(f.unseen.scores) / k
+	n := len(f.solved.unseen.scores) / k
 	for i := range n {
-		row, y := f.unseen.scores[i*k:][:k], f.unseen.y[i*k:][:k]
+		row, y := f.solved.unseen.scores[i*k:][:k], f.solved.unseen.y[i*k:][:k]
 		p := learn.Predicted(row)
-		if p != learn.Predicted(f.unseen.scores[:k]) {
+		if p != learn.Predicted(f.solved.unseen.scores[:k]) {
 			return false
 		}
 		wrong = wrong || k == 1 && (y[0] > 0) != (p == 1) || k > 1 && y[p] <= 0

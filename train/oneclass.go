@@ -38,10 +38,10 @@ var oneClassLearner = Traits{
 }
 
 // oneClass maps all rows and trains on them.
-func (f *fit) oneClass(sum *dataset.Summary) error {
+func (f *fit) oneClass(sum *dataset.Summary) (*solution, error) {
 	all, err := f.gatherFeatures(sum)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer all.close()
 	start := time.Now()
@@ -53,11 +53,10 @@ func (f *fit) oneClass(sum *dataset.Summary) error {
 		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	told(report.Converged)
-	f.learned, f.info.Training.Report = model.Linear{Linear: linear}, report
-	return nil
+	return &solution{predictor: model.Linear{Linear: linear}, report: report}, nil
 }
 
 func (o *OneClass) check(c *Config) error { return c.checkOutliers(o.Outliers) }

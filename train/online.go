@@ -93,7 +93,7 @@ func (f *fit) onlineMemory(sum *dataset.Summary) (bytes float64, formula string)
 }
 
 // online reads the rows once, or Epochs times. The rate is chosen on the first of them.
-func (f *fit) online(sum *dataset.Summary) error {
+func (f *fit) online(sum *dataset.Summary) (*solution, error) {
 	c := f.cfg.Learner.(SGD)
 	cfg := learn.Online{
 		Numbers: f.info.Task == "regress", Labels: f.labels != nil, Optimizer: c.Optimizer, Loss: c.Loss, Lambda: c.Lambda, Rate: c.Rate,
@@ -101,7 +101,7 @@ func (f *fit) online(sum *dataset.Summary) error {
 	}
 	switch {
 	case c.Lambda > 0 && c.C > 0:
-		return errors.New("lambda and c both say how much the weights' size counts, λ = 1/(C·n); give one of them")
+		return nil, errors.New("lambda and c both say how much the weights' size counts, λ = 1/(C·n); give one of them")
 	case c.C > 0:
 		cfg.Lambda = 1 / (c.C * float64(sum.Rows))
 	case c.Lambda == 0:
@@ -109,7 +109,7 @@ func (f *fit) online(sum *dataset.Summary) error {
 	}
 	fit, err := learn.NewOnline(cfg, f.learnDim(), f.info.Outputs)
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.src.Name(), err)
+		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
 	o := &Online{
 		parts: model.Parts{Info: f.info}, classes: f.classes, labels: f.labels, classWeights: f.classWeights,
@@ -144,18 +144,18 @@ func (f *fit) online(sum *dataset.Summary) error {
 			return nil
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if first.want > 0 { // the data have become shorter
 			if err := o.begin(&first); err != nil {
-				return fmt.Errorf("%s: %w", f.src.Name(), err)
+				return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
 			}
 		}
 		if !o.weighed {
-			return f.located(errWeightless)
+			return nil, f.located(errWeightless)
 		}
 		if len(o.taught) == 1 {
-			return f.located(errOneClass)
+			return nil, f.located(errOneClass)
 		}
 		if epoch == 0 {
 			o.note(true)
@@ -163,9 +163,8 @@ func (f *fit) online(sum *dataset.Summary) error {
 	}
 	defer f.solving()()
 	report := o.told()
-	f.learned, err = o.predictor(report)
-	f.info.Training.Report, f.info.Training.Rows = report, o.seen
-	return err
+	p, err := o.predictor(report)
+	return &solution{predictor: p, report: report, rows: o.seen}, err
 }
 
 // firstRows holds the rows that come before the rate is known.

@@ -258,11 +258,11 @@ func (f *fit) fold() error {
 	if p == nil {
 		return nil
 	}
-	l, ok := f.learned.(model.Folds)
+	l, ok := f.solved.predictor.(model.Folds)
 	if !ok {
 		return fmt.Errorf("the learner %s is not linear and cannot be trained on principal components", f.learner.name)
 	}
-	f.learned = l.Folded(p)
+	f.solved.predictor = l.Folded(p)
 	f.info.Training.Reduction = f.pipe.Reduction()
 	f.pipe = f.pipe.Reduced(nil, nil)
 	return nil

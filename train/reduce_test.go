@@ -61,7 +61,7 @@ func TestFoldedWeightsScoreLikeProjectedRows(t *testing.T) {
 		f := beforeFold(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), cfg)
 		want, got := matrix.NewDense(400, 3), matrix.NewDense(400, 3)
 		if err := f.pipe.Each(matrix.Rows{Dense: x}, func(i, j int, z matrix.Rows) error {
-			f.learned.Scores(want.Slice(i, j), z)
+			f.solved.predictor.Scores(want.Slice(i, j), z)
 			return nil
 		}); err != nil {
 			t.Fatal(err)
@@ -83,7 +83,7 @@ func TestFoldedWeightsScoreLikeProjectedRows(t *testing.T) {
 		}
 		// A score is a sum of up to 64 products; each of those and its weight is rounded to float32.
 		size := 0.0
-		for _, v := range f.learned.(model.Linear).W.Data {
+		for _, v := range f.solved.predictor.(model.Linear).W.Data {
 			size = math.Max(size, math.Abs(float64(v)))
 		}
 		for i, v := range got.Data {

@@ -263,14 +263,14 @@ func (f *fit) rfmOptions(sum *dataset.Summary) rfm.Options {
 	return opt
 }
 
-// keepUnseen keeps the scores of rows by machines that had not seen them.
-func (f *fit) keepUnseen(report *rfm.Report, all *gathered) {
+// keepUnseen are the scores of rows by machines that had not seen them.
+func (f *fit) keepUnseen(report *rfm.Report, all *gathered) (kept unseen) {
 	targets, k := f.allTargets(all), f.info.Outputs
 	for h, i := range report.Held {
 		for t := range k {
-			f.unseen.scores = append(f.unseen.scores, float32(report.Scores[h*k+t]))
+			kept.scores = append(kept.scores, float32(report.Scores[h*k+t]))
 		}
-		f.unseen.y = append(f.unseen.y, targets[i*k:][:k]...)
+		kept.y = append(kept.y, targets[i*k:][:k]...)
 		w := 1.0 // without class weights, which would distort the frequencies
 		if all.weights != nil {
 			w = all.weights[i]
@@ -278,15 +278,16 @@ func (f *fit) keepUnseen(report *rfm.Report, all *gathered) {
 				w /= f.classWeights[all.class[i]]
 			}
 		}
-		f.unseen.weights = append(f.unseen.weights, w)
+		kept.weights = append(kept.weights, w)
 	}
+	return kept
 }
 
 // rfm trains on all rows.
-func (f *fit) rfm(sum *dataset.Summary) error {
+func (f *fit) rfm(sum *dataset.Summary) (*solution, error) {
 	all, x, err := f.gatherDense(sum)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer all.close()
 	start := time.Now()
@@ -303,15 +304,12 @@ func (f *fit) rfm(sum *dataset.Summary) error {
 	opt.Progress = func(share float64) { f.progress("solve", 0, share) }
 	machine, report, err := rfm.Fit(f.ctx, x, f.allTargets(all), f.info.Outputs, all.weights, opt)
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.src.Name(), err)
+		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
 	if opt.Leaf > As[RFM](f.cfg.Learner).Leaf && opt.Leaf > rfm.LeafRows(rfm.Options{}) {
 		f.info.Training.Why["leaf"] = "the fewest rows whose machines fit into " + units.Bytes(float64(f.opt.Memory))
 	}
-	f.info.Training.Report = report
-	f.learned = model.NewRecursive(machine, report)
-	f.keepUnseen(report, all)
-	return nil
+	return &solution{predictor: model.NewRecursive(machine, report), report: report, unseen: f.keepUnseen(report, all)}, nil
 }
 
 // gatherDense keeps the rows as they are needed: dense, in memory if there is room, and otherwise in a temporary file that is mapped

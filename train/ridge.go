@@ -188,18 +188,18 @@ func (f *fit) ridgeMemory(sum *dataset.Summary) (bytes float64, formula string) 
 
 // ridge trains the ridge learner in one pass, plus one to choose λ by leave-one-out and one to
 // calibrate intervals.
-func (f *fit) ridge(sum *dataset.Summary) error {
+func (f *fit) ridge(sum *dataset.Summary) (*solution, error) {
 	by := f.lambdaBy(sum.Rows)
 	f.room = learn.NewRoom(f.learnDim(), f.info.Outputs)
 	parts, err := f.partsOf(learn.Parts(by))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := f.keep(parts); err != nil {
-		return err
+		return nil, err
 	}
 	if err := f.reduceStatistics(parts); err != nil {
-		return err
+		return nil, err
 	}
 	return f.solveRidge(parts, by, f.passAgain)
 }
@@ -298,10 +298,10 @@ func (f *fit) calibrates(row int) bool {
 }
 
 // solveRidge makes the predictor from the statistics.
-func (f *fit) solveRidge(parts []*moments.Stats, by string, again func(func(z *matrix.Dense, y, w []float64) error) error) error {
+func (f *fit) solveRidge(parts []*moments.Stats, by string, again func(func(z *matrix.Dense, y, w []float64) error) error) (*solution, error) {
 	o := f.cfg.Learner.(Ridge)
 	if f.info.Task != "regress" && (o.Variance || o.Conformal != 0) {
-		return fmt.Errorf("%s: deviations and intervals are for numbers to predict, but the labels are classes (%s)", f.src.Name(),
+		return nil, fmt.Errorf("%s: deviations and intervals are for numbers to predict, but the labels are classes (%s)", f.src.Name(),
 			f.info.Training.Why["task"])
 	}
 	f.progress("solve", 0, -1)
@@ -310,24 +310,23 @@ func (f *fit) solveRidge(parts []*moments.Stats, by string, again func(func(z *m
 	opt := learn.Ridge{Lambda: o.Lambda, By: by, Path: o.Path, Rows: again, Variance: o.Variance, Room: f.room}
 	fitted, err := opt.Fit(f.ctx, parts)
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.src.Name(), err)
+		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
 	// The time of a second pass is already counted.
 	f.report.Solve += max(0, time.Since(start).Seconds()-(f.report.Map+f.report.Solve-before))
 	f.report.Choose = fitted.Report.Seconds
-	f.learned, f.info.Training.Report = model.Linear{Linear: fitted.Linear}, fitted.Report
+	s := &solution{predictor: model.Linear{Linear: fitted.Linear}, report: fitted.Report}
 	if fitted.Variance != nil {
-		f.learned = model.Ridge{Linear: model.Linear{Linear: fitted.Linear}, Variance: fitted.Variance}
+		s.predictor = model.Ridge{Linear: model.Linear{Linear: fitted.Linear}, Variance: fitted.Variance}
 	}
 	if o.Conformal != 0 {
-		fitted.Report.Conformal, err = f.calibrateIntervals(fitted.Variance)
-		return err
+		fitted.Report.Conformal, err = f.calibrateIntervals(s.predictor, fitted.Variance)
 	}
-	return nil
+	return s, err
 }
 
 // calibrateIntervals measures the errors of the model on the rows that were held back.
-func (f *fit) calibrateIntervals(variance *learn.Variance) (*learn.Conformal, error) {
+func (f *fit) calibrateIntervals(p model.Predictor, variance *learn.Variance) (*learn.Conformal, error) {
 	k := f.info.Outputs
 	var residuals []float64
 	var at []int
@@ -338,7 +337,7 @@ func (f *fit) calibrateIntervals(variance *learn.Variance) (*learn.Conformal, er
 		}
 	}, func(z *matrix.Dense, y, _ []float64) error {
 		scores.Reshape(z.Rows, k)
-		f.learned.Scores(scores, matrix.Rows{Dense: z})
+		p.Scores(scores, matrix.Rows{Dense: z})
 		if variance != nil {
 			deviations.Reshape(z.Rows, k)
 			variance.Deviations(deviations, matrix.Rows{Dense: z}, work)

@@ -185,9 +185,11 @@ func (s *Sharded) Passed(ctx context.Context) (*model.Model, *Report, error) {
 	f := *s.f
 	f.ctx = ctx
 	linear, report := s.shared.Model()
-	f.info.Training.Report = report
-	f.learned = model.Likely(model.Linear{Linear: linear}, &f.info)
-	return f.trained(start, f.run(ofSolution))
+	err := f.take(f.likely(linear, report), nil)
+	if err == nil {
+		err = f.run(ofSolution)
+	}
+	return f.trained(start, err)
 }
 
 // Empty are the statistics of no rows, one for each part that rows are divided into.

@@ -107,8 +107,7 @@ type fit struct {
 	info        model.Info
 	metric      *metric.Metric // nil: plain distances
 	pipe        *pipeline.Pipeline
-	learned     model.Predictor
-	unseen      unseen // none if the learner held out no rows
+	solved      solution
 	calibration *learn.Calibration
 	golden      *matrix.Dense // made-up rows that the model file keeps, with their scores
 	m           *model.Model
@@ -248,8 +247,28 @@ func (f *fit) admit() error {
 	return f.drawGolden()
 }
 
+// solution is what a learner made of the rows.
+type solution struct {
+	predictor model.Predictor
+	report    model.Report
+	rows      int    // that it learned from; 0: those of the survey
+	unseen    unseen // none if it held out no rows
+}
+
 // solve trains the learner.
-func (f *fit) solve() error { return f.learner.train(f, f.sum) }
+func (f *fit) solve() error { return f.take(f.learner.train(f, f.sum)) }
+
+// take goes on from what the learner came to.
+func (f *fit) take(s *solution, err error) error {
+	if err != nil {
+		return err
+	}
+	f.solved, f.info.Training.Report = *s, s.report
+	if s.rows > 0 {
+		f.info.Training.Rows = s.rows
+	}
+	return nil
+}
 
 // judge assembles the model and checks that it scores.
 func (f *fit) judge() (err error) {
@@ -270,7 +289,7 @@ func (f *fit) judge() (err error) {
 
 // parts are the parts of the model as it is now.
 func (f *fit) parts() model.Parts {
-	p := model.Parts{Info: f.info, Pipeline: f.pipe, Predictor: f.learned, Calibration: f.calibration}
+	p := model.Parts{Info: f.info, Pipeline: f.pipe, Predictor: f.solved.predictor, Calibration: f.calibration}
 	if f.bag != nil {
 		p.Bag = f.bag.mapping
 	}

@@ -256,9 +256,9 @@ func (f *fit) addRows() error {
 		return err
 	}
 	if f.learner.name == ldaLearner.name {
-		return f.solveLDA(parts)
+		return f.take(f.solveLDA(parts))
 	}
-	return f.solveRidge(parts, As[Ridge](f.cfg.Learner).LambdaBy, nil)
+	return f.take(f.solveRidge(parts, As[Ridge](f.cfg.Learner).LambdaBy, nil))
 }
 
 // keep passes the statistics to Options.Keep before they are used up.

@@ -192,10 +192,10 @@ func (f *fit) svmMemory(sum *dataset.Summary) (bytes float64, formula string) {
 const crammerSinger = "crammer-singer"
 
 // svm maps all rows and trains on them.
-func (f *fit) svm(sum *dataset.Summary) error {
+func (f *fit) svm(sum *dataset.Summary) (*solution, error) {
 	all, err := f.gatherFeatures(sum)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer all.close()
 	o := f.cfg.Learner.(SVM)
@@ -213,19 +213,17 @@ func (f *fit) svm(sum *dataset.Summary) error {
 	if f.labels != nil {
 		linear, report, err := f.svmLabels(all, opt)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		told(report.Converged)
-		f.learned, f.info.Training.Report = model.Linear{Linear: linear}, report
-		return nil
+		return &solution{predictor: model.Linear{Linear: linear}, report: report}, nil
 	}
 	linear, report, err := f.fitDual(all, opt)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	told(report.Converged)
-	f.learned, f.info.Training.Report = model.Linear{Linear: linear}, report
-	return nil
+	return &solution{predictor: model.Linear{Linear: linear}, report: report}, nil
 }
 
 // fitDual trains on gathered rows by dual coordinate descent, choosing C on held-out rows if it is

@@ -84,10 +84,10 @@ func (o *SVR) check(*Config) error {
 }
 
 // svr maps all rows and trains on them.
-func (f *fit) svr(sum *dataset.Summary) error {
+func (f *fit) svr(sum *dataset.Summary) (*solution, error) {
 	all, err := f.gatherFeatures(sum)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer all.close()
 	start := time.Now()
@@ -103,27 +103,25 @@ func (f *fit) svr(sum *dataset.Summary) error {
 		chosen := f.choosing()
 		opt.C, path, err = learn.ChooseSVRC(f.ctx, all.z, all.y, f.info.Outputs, all.weights, opt)
 		if chosen(); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if o.Solver == "primal" {
 		in := learn.Primal{C: opt.C, Epsilon: opt.Epsilon, Tolerance: opt.Tolerance, MaxIter: opt.MaxIter, Progress: opt.Progress}
 		linear, report, err := learn.FitPrimalSVR(f.ctx, all.z, all.y, f.info.Outputs, all.weights, in)
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.src.Name(), err)
+			return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
 		}
 		if len(path) > 0 {
 			f.info.Training.Why["c"] = fmt.Sprintf("the best of %d on held-out rows", len(path))
 		}
-		f.learned, f.info.Training.Report = model.Linear{Linear: linear}, report
-		return nil
+		return &solution{predictor: model.Linear{Linear: linear}, report: report}, nil
 	}
 	linear, report, err := learn.FitSVR(f.ctx, all.z, all.y, f.info.Outputs, all.weights, opt)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	told(report.Converged)
 	report.Path, report.Usual = path, o.C == 0 && path == nil
-	f.learned, f.info.Training.Report = model.Linear{Linear: linear}, report
-	return nil
+	return &solution{predictor: model.Linear{Linear: linear}, report: report}, nil
 }

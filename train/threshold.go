@@ -58,16 +58,16 @@ func (f *fit) divide() error {
 		return err
 	}
 	if r.Chosen() {
-		if len(f.unseen.weights) == 0 {
+		if len(f.solved.unseen.weights) == 0 {
 			if _, err := f.scoreFolds(); err != nil {
 				return err
 			}
 		}
-		positive := make([]bool, len(f.unseen.y))
-		for i, y := range f.unseen.y {
+		positive := make([]bool, len(f.solved.unseen.y))
+		for i, y := range f.solved.unseen.y {
 			positive[i] = y > 0
 		}
-		cut, err := r.Choose(f.unseen.scores, positive, f.unseen.weights)
+		cut, err := r.Choose(f.solved.unseen.scores, positive, f.solved.unseen.weights)
 		if err != nil {
 			return option.Errorf("%s: %s: %w", f.src.Name(), option.Set("threshold", f.cfg.Threshold), err)
 		}
