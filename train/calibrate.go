@@ -41,10 +41,10 @@ type Calibration struct {
 	// Method is "platt", "isotonic", "temperature", "logit" or "quota"
 	// (learn.Calibration), fitted on rows that the learner has not seen (Model.Probabilities), or "none". "auto", or "", is "temperature" or "logit" for
 	// the learner rfm without ClassWeight, which holds out rows anyway, and "none" for others.
-	Method string `json:"calibrate,omitempty"`
+	Method string `json:"calibrate,omitempty" search:"no"`
 
 	// Folds is the number of folds for that; 0 means 5.
-	Folds int `json:"calibrate_folds,omitempty"`
+	Folds int `json:"calibrate_folds,omitempty" search:"no"`
 }
 
 // checkCalibrate checks the options of calibration.

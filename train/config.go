@@ -18,7 +18,7 @@ import (
 // and the model's Report says what was chosen.
 type Config struct {
 	// Task is "auto" (or ""), "classify", "regress", "multilabel" or "outliers".
-	Task string `json:"task,omitempty"`
+	Task string `json:"task,omitempty" search:"no"`
 
 	// Bag says how bags become rows, for FitBags; nil for a model of rows. All other fields concern
 	// these rows, whose kernel is linear by default.
@@ -61,7 +61,7 @@ type Config struct {
 	// "cost=fn:NUMBER,fp:NUMBER", which rows that the learner has not seen choose (learn.ThresholdRule): those that it held out itself
 	// (rfm), or those of folds, as for Calibrate. A probability asks for Calibrate "platt" if neither it nor the learner gives
 	// probabilities. "" is the larger probability, or the sign of the score.
-	Threshold string `json:"threshold,omitempty"`
+	Threshold string `json:"threshold,omitempty" search:"no"`
 
 	// Quick leaves out the learner rfm where the data choose the learner, which takes less time.
 	Quick bool `json:"quick,omitempty"`

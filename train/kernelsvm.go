@@ -21,7 +21,7 @@ type KernelSVM struct {
 
 	// Epsilon is half the width of the tube within which a regression counts no error. 0 means 0.1 unless EpsilonGiven is set.
 	Epsilon      float64 `json:"epsilon,omitempty"`
-	EpsilonGiven bool    `json:"epsilon_given,omitempty"`
+	EpsilonGiven bool    `json:"epsilon_given,omitempty" search:"no"`
 
 	// Nu is ν in (0, 1]. It replaces C for classification and Epsilon for
 	// regression. At least this share of the rows are support vectors, and at most this share lie within

@@ -28,7 +28,7 @@ func (LDA) learner() string { return "lda" }
 type Shrinkage struct {
 	// Value is s; 0 means moments.OracleShrinkage unless Given is set.
 	Value float64 `json:"shrinkage,omitempty"`
-	Given bool    `json:"shrinkage_given,omitempty"`
+	Given bool    `json:"shrinkage_given,omitempty" search:"no"`
 }
 
 // shrinkage is its name.

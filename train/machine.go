@@ -15,7 +15,7 @@ import (
 type Prediction struct {
 	// Lookup is the number of bins of the tables from which a machine of the intersection kernel
 	// predicts; 0 means exact predictions by bisection.
-	Lookup int `json:"lookup,omitempty"`
+	Lookup int `json:"lookup,omitempty" search:"no"`
 
 	// Form is what a table holds: "linear" (or ""), the ends of a line in each cell, or "constant", the value at its middle.
 	Form string `json:"lookup_form,omitempty"`

@@ -24,7 +24,7 @@ type SGD struct {
 	Loss         string  `json:"loss,omitempty"`
 	Quantile     float64 `json:"quantile,omitempty"`
 	Epsilon      float64 `json:"epsilon,omitempty"`
-	EpsilonGiven bool    `json:"epsilon_given,omitempty"`
+	EpsilonGiven bool    `json:"epsilon_given,omitempty" search:"no"`
 	Huber        float64 `json:"huber,omitempty"`
 
 	// Optimizer is "sgd" (or "") or "adagrad". Rate is its η₀; 0 means that the
@@ -40,7 +40,7 @@ type SGD struct {
 
 	// SurveyRows is the number of rows that are surveyed before it begins, to choose
 	// the task, the classes, the scaling and the map; 0 means all.
-	SurveyRows int `json:"survey_rows,omitempty" range:"positive"`
+	SurveyRows int `json:"survey_rows,omitempty" range:"positive" search:"no"`
 }
 
 func (SGD) learner() string { return "online" }

@@ -24,19 +24,19 @@ type Ridge struct {
 	// Lambda is λ; 0 means that LambdaBy chooses it, one of
 	// learn.LambdaBy ("" means "auto"). To get λ = 0 itself, set LambdaBy to "given".
 	Lambda   float64 `json:"lambda,omitempty" range:"positive"`
-	LambdaBy string  `json:"lambda_by,omitempty"`
+	LambdaBy string  `json:"lambda_by,omitempty" search:"no"`
 
 	// Path asks to report every λ of the path, with LambdaBy "auto" also the
 	// leave-one-out errors.
-	Path bool `json:"path,omitempty"`
+	Path bool `json:"path,omitempty" search:"no"`
 
 	// Variance asks a regression for the standard deviations of its predictions, which make the
 	// model larger by 4·D² bytes (Model.Deviations).
-	Variance bool `json:"variance,omitempty"`
+	Variance bool `json:"variance,omitempty" search:"no"`
 
 	// Conformal asks a regression for prediction intervals that contain the truth with this
 	// probability (Model.Intervals); a tenth of the rows is held back for calibration.
-	Conformal float64 `json:"conformal,omitempty"`
+	Conformal float64 `json:"conformal,omitempty" search:"no"`
 }
 
 func (Ridge) learner() string { return "ridge" }

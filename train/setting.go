@@ -25,6 +25,12 @@ type Setting struct {
 	// Range is "positive" for a number that is not below zero, "share" for one above 0 and up to 1; "" if there is another check.
 	Range string
 
+	// Searched says that a search can try values of it; others do not affect how good a model is, or other settings set them.
+	Searched bool
+
+	// Given is the setting that says that 0 is given, where it would mean the default; "" if there is none.
+	Given string
+
 	index  []int  // the field of Config, or of the options of a learner
 	option bool   // of learners
 	usual  string // a word that says as little as ""
@@ -45,6 +51,9 @@ func Settings() []Setting {
 		}
 		for i := range all {
 			all[i].Help = help[all[i].Name]
+			if name := all[i].Name + given; slices.ContainsFunc(all, func(s Setting) bool { return s.Name == name }) {
+				all[i].Given = name
+			}
 		}
 		place := func(s Setting) int {
 			if i := slices.Index(writtenFirst, s.Name); i >= 0 {
@@ -91,11 +100,12 @@ func settingsOf(of reflect.Type, index []int) (all []Setting) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Type == reflect.TypeFor[Learner]():
-			all = append(all, Setting{Name: "learner", Type: reflect.TypeFor[string]()})
+			all = append(all, Setting{Name: "learner", Type: reflect.TypeFor[string](), Searched: true})
 		case name == "" && f.Type.Kind() == reflect.Struct:
 			all = append(all, settingsOf(f.Type, at)...)
 		case name != "" && name != "-":
-			all = append(all, Setting{Name: name, Type: f.Type, index: at, Range: f.Tag.Get("range"), usual: f.Tag.Get("usual")})
+			all = append(all, Setting{Name: name, Type: f.Type, index: at, Range: f.Tag.Get("range"),
+				Searched: f.Tag.Get("search") != "no", usual: f.Tag.Get("usual")})
 		}
 	}
 	return all

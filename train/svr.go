@@ -22,7 +22,7 @@ type SVR struct {
 
 	// Epsilon is half the width of the tube within which no error counts.
 	Epsilon      float64 `json:"epsilon,omitempty"`
-	EpsilonGiven bool    `json:"epsilon_given,omitempty"`
+	EpsilonGiven bool    `json:"epsilon_given,omitempty" search:"no"`
 
 	// Solver is "auto" (or ""), "dual" or "primal"; Tolerance and MaxIter are those of SVM.
 	Solver    string  `json:"solver,omitempty"`

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"mercer/internal/random"
 	"mercer/train"
@@ -39,10 +38,11 @@ type Axis struct {
 // optionally preceded by "median*", "scale*" or "trace*".
 func ParseAxis(name, text string) (Axis, error) {
 	a := Axis{Name: strings.ReplaceAll(name, "-", "_")}
-	kind := kindOf(a.Name)
-	if kind == reflect.Invalid {
-		return a, fmt.Errorf("%s is not a setting that a search knows; known are %s", name, strings.Join(Settings(), ", "))
+	s, err := settingOf(name)
+	if err != nil {
+		return a, err
 	}
+	kind := s.Type.Kind()
 	text = strings.TrimSpace(text)
 	at := max(strings.Index(text, "log:"), strings.Index(text, "lin:"))
 	if at < 0 || kind == reflect.String && a.Name != "gamma" {
@@ -114,7 +114,8 @@ func (a *Axis) value(v float64, kind reflect.Kind) string {
 // draw draws a value.
 func (a *Axis) draw(s *random.Stream) string {
 	if a.High != 0 {
-		return a.value(a.at(s.Uniform()), kindOf(a.Name))
+		of, _ := settingOf(a.Name)
+		return a.value(a.at(s.Uniform()), of.Type.Kind())
 	}
 	return a.Values[s.Intn(len(a.Values))]
 }
@@ -122,37 +123,34 @@ func (a *Axis) draw(s *random.Stream) string {
 // Settings lists what a search can set, in the order of train.Settings.
 func Settings() (names []string) {
 	for _, s := range train.Settings() {
-		if kindOf(s.Name) != reflect.Invalid {
+		if searchable(s) {
 			names = append(names, s.Name)
 		}
 	}
 	return names
 }
 
-// notSearched are the settings that do not affect how good a model is, or that other settings set.
-var notSearched = []string{"task", "lambda_by", "epsilon_given", "shrinkage_given", "path", "variance", "conformal", "calibrate", "threshold",
-	"calibrate_folds", "survey_rows", "lookup"}
+// searchable says whether a search can set a setting.
+func searchable(s train.Setting) bool {
+	k := s.Type.Kind()
+	return s.Searched && (k == reflect.String || k == reflect.Int || k == reflect.Float64 || k == reflect.Bool || k == reflect.Uint64)
+}
 
-// kindOf is the kind of a setting's values, Invalid if a search cannot set it.
-func kindOf(name string) reflect.Kind { return kinds()[name] }
-
-var kinds = sync.OnceValue(func() map[string]reflect.Kind {
-	all := map[string]reflect.Kind{}
+// settingOf finds a setting that a search can set.
+func settingOf(name string) (train.Setting, error) {
 	for _, s := range train.Settings() {
-		switch k := s.Type.Kind(); {
-		case slices.Contains(notSearched, s.Name):
-		case k == reflect.String || k == reflect.Int || k == reflect.Float64 || k == reflect.Bool || k == reflect.Uint64:
-			all[s.Name] = k
+		if s.Name == strings.ReplaceAll(name, "-", "_") && searchable(s) {
+			return s, nil
 		}
 	}
-	return all
-})
+	return train.Setting{}, fmt.Errorf("%s is not a setting that a search knows; known are %s", name, strings.Join(Settings(), ", "))
+}
 
 // set sets a setting of a configuration.
 func set(c *train.Config, name, value string) error {
-	kind := kindOf(name)
-	if kind == reflect.Invalid {
-		return fmt.Errorf("%s is not a setting that a search knows; known are %s", name, strings.Join(Settings(), ", "))
+	s, err := settingOf(name)
+	if err != nil {
+		return err
 	}
 	number := value
 	switch name {
@@ -171,8 +169,7 @@ func set(c *train.Config, name, value string) error {
 		}
 	}
 	var v any
-	var err error
-	switch kind {
+	switch s.Type.Kind() {
 	case reflect.String:
 		v = value
 	case reflect.Int:
@@ -195,11 +192,11 @@ func set(c *train.Config, name, value string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %q is not %s", name, value, map[reflect.Kind]string{
 			reflect.Int: "a whole number", reflect.Uint64: "a whole number", reflect.Float64: "a number", reflect.Bool: "true or false",
-		}[kind])
+		}[s.Type.Kind()])
 	}
 	c.Set(name, v)
-	if name == "shrinkage" || name == "epsilon" {
-		c.Set(name+"_given", v == 0.0) // otherwise 0 would mean the default
+	if s.Given != "" {
+		c.Set(s.Given, v == 0.0) // otherwise 0 would mean the default
 	}
 	return nil
 }

@@ -157,11 +157,10 @@ func settle(cmd *cobra.Command, c *train.Config) error {
 	if !cmd.Flags().Changed("degree") && c.Kernel.Degree == 0 {
 		c.Kernel.Degree = int(kernel.Ungiven(kern.Name, "degree"))
 	}
-	if f := cmd.Flags().Lookup("epsilon"); f != nil && f.Changed && c.Get("epsilon").(float64) == 0 {
-		c.Set("epsilon_given", true)
-	}
-	if f := cmd.Flags().Lookup("shrinkage"); f != nil && f.Changed && c.Shrinkage.Value == 0 {
-		c.Shrinkage.Given = true
+	for _, s := range train.Settings() {
+		if f := cmd.Flags().Lookup(strings.ReplaceAll(s.Name, "_", "-")); s.Given != "" && f != nil && f.Changed && c.Get(s.Name) == 0.0 {
+			c.Set(s.Given, true)
+		}
 	}
 	if err := nonZero(cmd, kern); err != nil {
 		return err
