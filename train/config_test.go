@@ -194,6 +194,10 @@ func TestNamedLearners(t *testing.T) {
 			t.Fatalf("%s %v: %#v, want %#v", step.name, step.value, c.Learner, step.want)
 		}
 	}
+	c.Learner = &SVM{C: 2}
+	if c, err := c.withDefaults(); err != nil || c.Learner.(SVM).C != 2 {
+		t.Errorf("%#v, %v", c.Learner, err)
+	}
 	c.Learner = Named{"svm", map[string]any{"c": "much"}}
 	if err := c.Check(); err == nil || err.Error() != "c: the value much is no float64" {
 		t.Error(err)

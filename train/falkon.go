@@ -27,7 +27,7 @@ func (Falkon) learner() string { return "falkon" }
 // falkonLearner is kernel ridge regression on landmarks (as many as Features), without a map, by
 // preconditioned conjugate gradients.
 var falkonLearner = Traits{
-	name:    "falkon",
+	name:    Falkon{}.learner(),
 	tasks:   []string{"classify", "regress"},
 	options: Falkon{},
 	uses:    []string{"features", "landmarks"},

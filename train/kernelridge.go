@@ -39,7 +39,7 @@ func (KernelRidge) learner() string { return "kernel-ridge" }
 // kernelRidgeLearner is kernel ridge regression, also for classes, without a map: exact with n² memory, or by
 // conjugate gradients (Product).
 var kernelRidgeLearner = Traits{
-	name:    "kernel-ridge",
+	name:    KernelRidge{}.learner(),
 	tasks:   []string{"classify", "regress"},
 	options: KernelRidge{},
 	help: map[string]*option.Phrase{

@@ -47,7 +47,7 @@ func (KernelSVM) learner() string { return "kernel-svm" }
 // kernelSVMLearner is support vector machines with the kernel itself, by sequential minimal optimisation;
 // time grows like n² or faster.
 var kernelSVMLearner = Traits{
-	name:    "kernel-svm",
+	name:    KernelSVM{}.learner(),
 	tasks:   []string{"classify", "regress", "outliers"},
 	options: KernelSVM{},
 	help: map[string]*option.Phrase{

@@ -42,7 +42,7 @@ func (GroupLasso) learner() string { return "group-lasso" }
 
 // lassoLearner is least squares with few nonzero weights; one pass, no memory for rows.
 var lassoLearner = Traits{
-	name:    "lasso",
+	name:    Lasso{}.learner(),
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: Lasso{},
 
@@ -55,7 +55,7 @@ var lassoLearner = Traits{
 
 // elasticNetLearner is a mixture of lasso and ridge regression.
 var elasticNetLearner = Traits{
-	name:    "elastic-net",
+	name:    ElasticNet{}.learner(),
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: ElasticNet{},
 	help: map[string]*option.Phrase{
@@ -78,7 +78,7 @@ var elasticNetLearner = Traits{
 
 // groupLassoLearner is least squares that uses few of the maps of a sum, or few columns of the input.
 var groupLassoLearner = Traits{
-	name:    "group-lasso",
+	name:    GroupLasso{}.learner(),
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: GroupLasso{},
 

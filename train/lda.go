@@ -37,7 +37,7 @@ const shrinkage = "shrinkage"
 // ldaLearner is linear discriminant analysis: classes that are normal with one covariance; one pass, no memory for rows. Its statistics
 // are those of a ridge regression.
 var ldaLearner = Traits{
-	name:    "lda",
+	name:    LDA{}.learner(),
 	tasks:   []string{"classify"},
 	options: LDA{},
 	help: map[string]*option.Phrase{

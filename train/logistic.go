@@ -12,8 +12,6 @@ import (
 	"mercer/model"
 )
 
-const logisticName = "logistic"
-
 // Logistic are the options of logistic regression.
 type Logistic struct {
 	// C weighs the losses against the penalty; 0 means that held-out rows choose it.
@@ -32,11 +30,11 @@ type Logistic struct {
 	MaxIter   int     `json:"max_iter,omitempty" range:"positive"`
 }
 
-func (Logistic) learner() string { return logisticName }
+func (Logistic) learner() string { return "logistic" }
 
 // logisticLearner is logistic regression, whose scores are probabilities.
 var logisticLearner = Traits{
-	name:    logisticName,
+	name:    Logistic{}.learner(),
 	tasks:   []string{"classify", "multilabel"},
 	options: Logistic{},
 	check:   checked((*Logistic).check),
@@ -108,7 +106,7 @@ func (o *Logistic) check(c *Config) error {
 		if word.name == "multiclass" && o.Multiclass == "" && c.Task == "auto" {
 			continue
 		}
-		if err := word.settle("logistic"); err != nil {
+		if err := word.settle(o.learner()); err != nil {
 			return err
 		}
 	}

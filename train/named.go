@@ -44,7 +44,7 @@ func optionsOf(l Learner) map[string]any {
 		return options
 	}
 	options := map[string]any{}
-	v := reflect.ValueOf(l)
+	v := reflect.Indirect(reflect.ValueOf(l))
 	for _, s := range optionsIn(v.Type()) {
 		if f := v.FieldByIndex(s.index); !f.IsZero() {
 			options[s.Name] = f.Interface()

@@ -24,7 +24,7 @@ func (OneClass) learner() string { return "one-class" }
 
 // oneClassLearner finds the half-space that contains most rows, to detect outliers.
 var oneClassLearner = Traits{
-	name:    "one-class",
+	name:    OneClass{}.learner(),
 	tasks:   []string{"outliers"},
 	options: OneClass{},
 	help: map[string]*option.Phrase{

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"mercer/dataset"
@@ -54,7 +55,7 @@ var onlineLosses = []string{"logistic", "hinge", "squared_hinge", "squared", "ep
 // onlineLearner is averaged gradient descent or AdaGrad, one row at a time, on endless streams if need be;
 // it can be continued.
 var onlineLearner = Traits{
-	name:    "online",
+	name:    SGD{}.learner(),
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: SGD{},
 	help: map[string]*option.Phrase{
@@ -236,10 +237,10 @@ func (g *gatheredRows) add(z matrix.Rows) {
 
 // check checks the options.
 func (o *SGD) check(*Config) error {
-	for _, word := range []choice{{"loss", &o.Loss, onlineLosses}, {"optimizer", &o.Optimizer, nil}} {
-		if err := word.known("online"); err != nil && word.values != nil {
-			return err
-		}
+	o.Optimizer = strings.ToLower(o.Optimizer)
+	loss := choice{"loss", &o.Loss, onlineLosses}
+	if err := loss.known(o.learner()); err != nil {
+		return err
 	}
 	for _, p := range []struct {
 		loss  string

@@ -41,7 +41,7 @@ func (RFM) learner() string { return "rfm" }
 // rfmLearner is recursive feature machines: kernel machines on landmarks with learned metrics, averaged, in the leaves
 // of a tree. It chooses kernels, widths and metrics itself; rows are only scaled.
 var rfmLearner = Traits{
-	name:    "rfm",
+	name:    RFM{}.learner(),
 	tasks:   []string{"classify", "regress"},
 	options: RFM{},
 	help: map[string]*option.Phrase{

@@ -43,7 +43,7 @@ func (Ridge) learner() string { return "ridge" }
 
 // ridgeLearner is ridge regression, also for classes; one pass, no memory for rows.
 var ridgeLearner = Traits{
-	name:    "ridge",
+	name:    Ridge{}.learner(),
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: Ridge{},
 	help: map[string]*option.Phrase{

@@ -120,7 +120,7 @@ func settingOf(name string) *Setting {
 	return nil
 }
 
-// Get is the value of a setting, zero if it is not given.
+// Get is the value of a setting, one of Settings; zero if it is not given.
 func (c Config) Get(name string) any {
 	s := settingOf(name)
 	switch {
@@ -135,7 +135,8 @@ func (c Config) Get(name string) any {
 	return reflect.Zero(s.Type).Interface()
 }
 
-// Set sets a setting. An option that the learner does not have is an error when a training begins.
+// Set sets a setting, one of Settings, to a value of its type or another number. An option that the learner does not have is an error when
+// a training begins.
 func (c *Config) Set(name string, value any) {
 	s := settingOf(name)
 	v, err := s.value(value)

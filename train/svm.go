@@ -40,16 +40,14 @@ type SVM struct {
 	MaxIter int `json:"max_iter,omitempty" range:"positive"`
 }
 
-func (SVM) learner() string { return svmName }
-
-const svmName = "svm"
+func (SVM) learner() string { return "svm" }
 
 // svmLosses are the losses of the svm, the default first.
 var svmLosses = []string{"squared_hinge", "hinge"}
 
 // svmLearner is support vector machines, one class against the rest or all at once.
 var svmLearner = Traits{
-	name:    svmName,
+	name:    SVM{}.learner(),
 	tasks:   []string{"classify", "multilabel"},
 	options: SVM{},
 	help: map[string]*option.Phrase{
@@ -122,15 +120,15 @@ func fixC(c *Config, r model.Report) {
 // squared hinge, one class against the rest.
 func (o *SVM) check(c *Config) error {
 	loss := choice{"loss", &o.Loss, svmLosses}
-	if err := loss.known(svmName); err != nil {
+	if err := loss.known(o.learner()); err != nil {
 		return err
 	}
-	for _, o := range []choice{
+	for _, word := range []choice{
 		{"penalty", &o.Penalty, []string{"l2", "l1"}},
 		{"multiclass", &o.Multiclass, []string{"ovr", crammerSinger}},
 		{"solver", &o.Solver, []string{"auto", "dual", "primal"}},
 	} {
-		if err := o.settle(svmName); err != nil {
+		if err := word.settle(o.learner()); err != nil {
 			return err
 		}
 	}
@@ -152,7 +150,7 @@ func (o *SVM) check(c *Config) error {
 		return errors.New("the penalty l1 and the primal tell one class from the rest; leave out multiclass and labels of any number, " +
 			"or take penalty l2 and the solver dual")
 	}
-	return loss.settle(svmName)
+	return loss.settle(o.learner())
 }
 
 // primal says whether a solver of the primal goes over the rows.

@@ -34,7 +34,7 @@ func (SVR) learner() string { return "svr" }
 
 // svrLearner is support vector regression.
 var svrLearner = Traits{
-	name:    "svr",
+	name:    SVR{}.learner(),
 	tasks:   []string{"regress"},
 	options: SVR{},
 	help: map[string]*option.Phrase{
@@ -70,11 +70,11 @@ func svrPath(ctx context.Context, rows *PathRows, info *model.Info, cfg *Config,
 // check checks the options. The primal is for the squared loss.
 func (o *SVR) check(*Config) error {
 	loss := choice{"loss", &o.Loss, []string{"squared_epsilon", "epsilon"}}
-	if err := loss.settle("svr"); err != nil {
+	if err := loss.settle(o.learner()); err != nil {
 		return err
 	}
 	solver := choice{"solver", &o.Solver, []string{"auto", "dual", "primal"}}
-	if err := solver.settle("svr"); err != nil {
+	if err := solver.settle(o.learner()); err != nil {
 		return err
 	}
 	if o.Solver == "primal" && o.Loss == "epsilon" {
