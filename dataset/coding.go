@@ -13,8 +13,11 @@ type Coding struct {
 	// Kind is one of the Coded constants.
 	Kind string `json:"kind"`
 
-	// Decimal is the decimal separator of CodedNumber, "." or ",".
+	// Decimal is the decimal separator of CodedNumber and CodedOffset, "." or ",".
 	Decimal string `json:"decimal,omitempty"`
+
+	// Offset is what CodedOffset subtracts.
+	Offset float64 `json:"offset,omitempty"`
 
 	// Layouts are those of CodedDate, as in package time; the first that a cell matches counts. "unix" and
 	// "unixmilli" are seconds and milliseconds since 1970.
@@ -39,6 +42,10 @@ const (
 	// CodedNumber is a number with thousands separators, a percent sign, a currency, or a decimal comma. Per cent
 	// are hundredths.
 	CodedNumber = "number"
+
+	// CodedOffset is CodedNumber less Offset, subtracted in float64: of numbers that are large against their differences,
+	// such as times in milliseconds, float32 would not keep what makes them differ.
+	CodedOffset = "offset"
 
 	// CodedDate is a date or time: days since 1970, year, and sine and cosine of the month, the weekday and
 	// the hour.
@@ -91,7 +98,10 @@ func (c *Coding) dimName(k int) string {
 // check finds what is wrong with a coding that was read from a file.
 func (c *Coding) check() error {
 	switch c.Kind {
-	case CodedNumber:
+	case CodedNumber, CodedOffset:
+		if c.Offset-c.Offset != 0 || c.Kind == CodedNumber && c.Offset != 0 {
+			return fmt.Errorf("a number has the offset %g", c.Offset)
+		}
 		if c.Decimal != "." && c.Decimal != "," {
 			return fmt.Errorf("the decimal separator is %q; it is . or ,", c.Decimal)
 		}
@@ -135,8 +145,8 @@ type coder interface {
 // newCoder makes the coder of a column that has a coding.
 func newCoder(c *Column) coder {
 	switch k := c.Coding; k.Kind {
-	case CodedNumber:
-		return &numberCoder{decimal: k.Decimal[0], mean: c.Mean}
+	case CodedNumber, CodedOffset:
+		return &numberCoder{decimal: k.Decimal[0], mean: c.Mean, offset: k.Offset}
 	case CodedDate:
 		return newDateCoder(k, c.Mean)
 	case CodedOrdinal:

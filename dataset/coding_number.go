@@ -8,10 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// numberCoder codes CodedNumber.
+// numberCoder codes CodedNumber and CodedOffset.
 type numberCoder struct {
 	decimal byte
 	mean    float64
+	offset  float64
 }
 
 func (n *numberCoder) code(to []pair, cell []byte) ([]pair, bool, error) {
@@ -22,10 +23,10 @@ func (n *numberCoder) code(to []pair, cell []byte) ([]pair, bool, error) {
 	case !(v <= maxValue && v >= -maxValue):
 		return to, true, errors.New("the number is out of float32's range (3.4e38)")
 	}
-	return append(to, pair{0, float32(v)}), true, nil
+	return append(to, pair{0, float32(v - n.offset)}), true, nil
 }
 
-func (n *numberCoder) fill(to []pair) []pair { return append(to, pair{0, float32(n.mean)}) }
+func (n *numberCoder) fill(to []pair) []pair { return append(to, pair{0, float32(n.mean - n.offset)}) }
 
 // currencies may stand before or after a number. Codes of three letters are matched in upper case.
 var currencies = []string{"$", "€", "£", "¥", "₹", "US$", "USD", "EUR", "GBP", "CHF", "JPY", "CAD", "AUD", "INR", "CNY", "SEK", "NOK",

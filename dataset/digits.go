@@ -1,26 +1,44 @@
 package dataset
 
-import (
-	"math"
-
-	"mercer/internal/option"
-)
+import "math"
 
 // fewSteps is how many steps of float32 the values of a column lie within if that is worth a notice.
 const fewSteps = 4096
 
-// warnOfDigits tells of a column of numbers that are large against their differences, such as times in milliseconds: numbers are
-// kept as float32, whose 24 bits do not hold what makes them differ.
-func (t *table) warnOfDigits(col *collectedColumn, i int) {
+// takeOffset codes a column of numbers that are large against their differences, such as times in milliseconds, as what they have beyond
+// the smallest: numbers are kept as float32, whose 24 bits do not hold what makes them differ.
+func (t *table) takeOffset(c *collected, i int) {
+	col, r := &c.columns[i], &t.roles[i]
 	spread, largest := col.max-col.min, max(math.Abs(col.min), math.Abs(col.max))
 	step := math.Ldexp(1, math.Ilogb(largest)-23)
-	if t.roles[i].kind != numeric || !(spread > 0) || spread >= fewSteps*step || exactly(col) {
+	column := &t.schema.Columns[r.input]
+	plain := r.kind == numeric || r.kind == coded && column.Coding.Kind == CodedNumber
+	if !plain || t.opt.AsWritten || !(spread > 0) || spread >= fewSteps*step || exactly(col) {
 		return
 	}
-	t.notice(i, "digits", "has numbers from %s to %s, which float32 rounds to multiples of %s, so digits that tell them apart are lost; "+
-		"subtract the first value before, or %s leaves the column out",
-		number(col.min), number(col.max), number(step), option.Set("ignore", t.names[i]))
+	decimal := "."
+	if column.Coding != nil {
+		decimal = column.Coding.Decimal
+	}
+	column.Coding = &Coding{Kind: CodedOffset, Decimal: decimal, Offset: col.min}
+	r.kind, t.attributes[i].coding = coded, column.Coding
+	t.notice(i, "digits", "has numbers from %s to %s, which float32 rounds to multiples of %s, so the smallest is subtracted from all",
+		number(col.min), number(col.max), number(step))
 }
+
+// sampleMean is the mean of column i in the sample of rows.
+func (c *collected) sampleMean(i int) float64 {
+	sum, n := 0.0, 0
+	for _, row := range c.sample {
+		if v := row.values[i]; v-v == 0 {
+			sum, n = sum+v, n+1
+		}
+	}
+	return sum / float64(max(n, 1))
+}
+
+// isNumber says that a coding is of plain numbers, however written.
+func (c *Coding) isNumber() bool { return c.Kind == CodedNumber || c.Kind == CodedOffset }
 
 // exactly says that float32 holds all values of a column.
 func exactly(col *collectedColumn) bool {

@@ -2,6 +2,8 @@ package dataset
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -39,5 +41,71 @@ func TestColumnsThatLoseDigitsAreTold(t *testing.T) {
 		if (told != "") != c.told || c.told && !strings.Contains(told, `column "v" has numbers from `) {
 			t.Errorf("%s: told %q", c.name, told)
 		}
+	}
+}
+
+// What float32 would not keep of such a column is kept in every format and by the encoder of records: the smallest number is
+// subtracted first.
+func TestOffsetsOfColumns(t *testing.T) {
+	const first = 1_700_006_400_029
+	dir := t.TempDir()
+	var b strings.Builder
+	b.WriteString("when,paid,x,y\n")
+	for i := range 80 {
+		paid := fmt.Sprintf("\"1,000,000,000,%03d\"", i*7%80)
+		if i == 5 {
+			paid = ""
+		}
+		fmt.Fprintf(&b, "%d,%s,%d,%d\n", first+i*37%80, paid, i%9, i%2)
+	}
+	path := filepath.Join(dir, "t.csv")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"t.csv", "t.parquet", "t.arrow", "t.jsonl", "t.tsv"} {
+		if name != "t.csv" {
+			converted(t, path, filepath.Join(dir, name))
+		}
+		src, err := Open(t.Context(), filepath.Join(dir, name), Options{Label: "y"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer src.Close()
+		all, err := everything(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema := src.Schema()
+		e, dst := NewEncoder(schema), make([]float32, schema.Dim)
+		for i := range all.X.Len() {
+			row := all.X.Dense.Row(i)
+			want, paid, missing := float32(i*37%80), float32(i*7%80), i == 5
+			if row[0] != want || !missing && row[1] != paid || missing && (row[1] < 0 || row[1] > 79 || row[2] != 1) {
+				t.Fatalf("%s: row %d is %v", name, i, row)
+			}
+			record := map[string]any{"when": first + i*37%80, "paid": 1e12 + float64(i*7%80), "x": i % 9}
+			if missing {
+				delete(record, "paid")
+			}
+			if err := e.Map(dst, record); err != nil || fmt.Sprint(dst) != fmt.Sprint(row) {
+				t.Fatalf("%s: the record of row %d is %v, not %v (%v)", name, i, dst, row, err)
+			}
+		}
+		again, err := Open(t.Context(), path, Options{Schema: schema})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer again.Close()
+		if all, err = everything(again); err != nil || all.X.Dense.Row(3)[0] != 3*37%80 {
+			t.Errorf("%s: by the schema: %v, %v", name, all.X.Dense.Row(3), err)
+		}
+	}
+	src, err := Open(t.Context(), path, Options{Label: "y", AsWritten: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	if c := src.Schema().Columns[0]; c.Coding != nil {
+		t.Errorf("as written: %+v", c.Coding)
 	}
 }

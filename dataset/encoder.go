@@ -319,7 +319,7 @@ func (e *Encoder) isMissing(text string) bool {
 func (e *Encoder) coded(dst []float32, c *encodedColumn, v cell) error {
 	if v.kind == cellNumber {
 		if n, ok := c.coder.(*numberCoder); ok && n != nil && math.Abs(v.number) <= maxValue {
-			dst[c.at] = float32(v.number)
+			dst[c.at] = float32(v.number - n.offset)
 			return nil
 		}
 		e.scratch = strconv.AppendFloat(e.scratch[:0], v.number, 'f', -1, 64)

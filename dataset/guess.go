@@ -229,7 +229,7 @@ func (t *table) complete(ctx context.Context) error {
 		}
 		t.warnOfNumbers(i)
 		t.leaveOut(c, i)
-		t.warnOfDigits(&c.columns[i], i)
+		t.takeOffset(c, i)
 	}
 	var kept []Column
 	for i := range t.attributes {
@@ -381,9 +381,12 @@ func (t *table) finish(column *Column, c *collected, by *collector, i int) {
 	default:
 		if known > 0 && (t.schema.Missing == "mean" || t.auto()) {
 			column.Mean = col.sum / float64(known)
+			if column.Coding != nil && column.Coding.Kind == CodedOffset {
+				column.Mean = c.sampleMean(i) // the sum is of rounded numbers
+			}
 		}
 	}
-	isNumber := column.Categories == nil && (column.Coding == nil || column.Coding.Kind == CodedNumber || column.Coding.Kind == CodedDate ||
+	isNumber := column.Categories == nil && (column.Coding == nil || column.Coding.isNumber() || column.Coding.Kind == CodedDate ||
 		column.Coding.Kind == CodedOrdinal)
 	column.Indicator = isNumber && t.auto() && col.missing > 0
 }

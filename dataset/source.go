@@ -331,6 +331,10 @@ type Options struct {
 	// is an error there.
 	Missing string `json:"missing,omitempty"`
 
+	// AsWritten takes columns of numbers as they are written where otherwise the smallest is subtracted from all, because
+	// float32 would not keep what makes them differ ([CodedOffset]).
+	AsWritten bool `json:"-"`
+
 	// Columns says what the columns of a table are, beside the label, the weight and the group.
 	Columns ColumnOptions `json:"columns,omitzero"`
 

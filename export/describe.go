@@ -340,3 +340,9 @@ func joint(m *model.Model) bool {
 func knotsName(k int) string { return fmt.Sprintf("calibration.knots.%d", k) }
 
 func riseName(k int) string { return fmt.Sprintf("calibration.rise.%d", k) }
+
+// errOffset says why no target has a column that is coded as an offset.
+func errOffset(c *column) error {
+	return fmt.Errorf("the column %q is taken less %.17g in float64, because float32 does not hold its numbers, and exports compute in float32; "+
+		"subtract that from the data before training", c.Name, c.Coding.Offset)
+}

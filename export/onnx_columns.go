@@ -103,6 +103,8 @@ func (o *onnx) column(c *column) ([]string, int, error) {
 			parts, width = append(parts, o.cast(nan, typeFloat)), width+1
 		}
 		return parts, width, nil
+	case c.Coding.Kind == dataset.CodedOffset:
+		return nil, 0, errOffset(c)
 	case c.Coding.Kind == dataset.CodedOrdinal:
 		in := o.input(c.Name, typeString, 1)
 		keys, levels := make([]string, 0, len(c.Coding.Values)), []float32{}

@@ -8,6 +8,7 @@ import (
 	"mercer/feature"
 	"mercer/internal/safetensors"
 	"mercer/matrix"
+	"mercer/dataset"
 	"mercer/model"
 	"mercer/pipeline"
 )
@@ -51,6 +52,9 @@ var kernels = []string{"linear", "rbf", "laplacian", "cauchy", "matern", "poly",
 // cannot read.
 func (x *matrices) plain(m *model.Model) error {
 	for _, c := range x.Columns {
+		if c.Coding != nil && c.Coding.Kind == dataset.CodedOffset {
+			return errOffset(&c)
+		}
 		if c.Coding != nil {
 			return fmt.Errorf("the column %q is coded as a %s, which matrices do not say; the target onnx may know it", c.Name, c.Coding.Kind)
 		}

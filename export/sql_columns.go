@@ -82,6 +82,8 @@ func (q *sqlModel) column(c *column, cell string) error {
 		} else {
 			q.dim(value, at)
 		}
+	case c.Coding.Kind == dataset.CodedOffset:
+		return errOffset(c)
 	case c.Coding.Kind == dataset.CodedOrdinal:
 		at = q.raw(q.plainText(cell))
 		text := "CASE"

@@ -22,7 +22,7 @@ func TestLeavesKeepMetricsThatAreSettled(t *testing.T) {
 		y       func(r []float32) float64
 		settled bool
 	}{
-		{"one function everywhere", func(r []float32) float64 { return math.Sin(2*float64(r[1])) + float64(r[2]) }, true},
+		{"one function everywhere", func(r []float32) float64 { return float64(r[1]) + float64(r[2]) + 0.5*s.Normal() }, true},
 		{"a function on each side", func(r []float32) float64 {
 			if r[0] > 0 {
 				return 3 * math.Sin(2*float64(r[1]))

@@ -124,7 +124,7 @@ func (in *input) inputs() []tensor {
 
 // isText says that the values of a column are texts.
 func isText(c *dataset.Column) bool {
-	return c.Categories != nil || c.Coding != nil && c.Coding.Kind != dataset.CodedNumber
+	return c.Categories != nil || c.Coding != nil && c.Coding.Kind != dataset.CodedNumber && c.Coding.Kind != dataset.CodedOffset
 }
 
 func (c *call) kserveModels() error {

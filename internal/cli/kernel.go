@@ -133,7 +133,7 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 	defer p.done()
 	ctx := cmd.Context()
 
-	g.data.AllInputs = true
+	g.data.AllInputs, g.data.AsWritten = true, true
 	src, err := dataset.Open(ctx, args[0], g.data)
 	if err != nil {
 		return err

@@ -55,3 +55,31 @@ func TestPredictsTargetsFarFromZero(t *testing.T) {
 		t.Errorf("R² is not above 0.99: %s", out)
 	}
 }
+
+// Times in milliseconds over a minute tell classes apart, and exports, which compute in float32, refuse them by a sentence.
+func TestInputsFarFromZero(t *testing.T) {
+	dir := t.TempDir()
+	var rows strings.Builder
+	rows.WriteString("when,b,y\n")
+	for i := range 300 {
+		at := i * 7919 % 60000
+		fmt.Fprintf(&rows, "%d,%.3f,%c\n", 1_700_006_400_000+at, math.Sin(float64(i)), "pq"[at/30000])
+	}
+	data, m := filepath.Join(dir, "far.csv"), filepath.Join(dir, "far.model")
+	if err := os.WriteFile(data, []byte(rows.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if r := mercer(t, "train", data, "--label", "y", "-o", m, "--learner", "svm", "--features", "64"); r.code != 0 ||
+		!strings.Contains(r.stderr, "the smallest is subtracted from all") {
+		t.Fatalf("%d, %s", r.code, r.stderr)
+	}
+	if out := ok(t, "eval", m, data, "--json"); !strings.Contains(out, `"accuracy":0.99`) && !strings.Contains(out, `"accuracy":1,`) {
+		t.Errorf("%.200s", out)
+	}
+	for _, target := range []string{"onnx", "npz", "postgres"} {
+		if r := mercer(t, "export", m, "--target", target, "-o", filepath.Join(dir, "out")); r.code != 1 ||
+			!strings.Contains(r.stderr, `the column "when" is taken less 17000064`) {
+			t.Errorf("%s: %d, %s", target, r.code, r.stderr)
+		}
+	}
+}
