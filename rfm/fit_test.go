@@ -402,7 +402,7 @@ func TestGivenLambda(t *testing.T) {
 
 // trainSmall makes a few leaves with machines of both forms of metrics and several outputs, and rows.
 func trainSmall() (*Machine, *matrix.Dense, error) {
-	x, y := table(700, 6, 1)
+	x, y := table(700, 6, 3)
 	both := make([]float64, 0, 1400)
 	for _, v := range y {
 		both = append(both, v, -v*v)
@@ -424,7 +424,7 @@ func smallMachine(t testing.TB) (*Machine, *matrix.Dense) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, _ := table(700, 6, 1)
+	x, _ := table(700, 6, 3)
 	return m, x
 }
 
