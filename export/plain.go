@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"mercer/dataset"
 	"mercer/feature"
 	"mercer/internal/safetensors"
 	"mercer/matrix"
-	"mercer/dataset"
 	"mercer/model"
 	"mercer/pipeline"
 )

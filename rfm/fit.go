@@ -259,7 +259,7 @@ func (f *fitting) learn(rows []int, k Kind, parent *member, direction bool) (*me
 // metric learns the metric of a kind from rows.
 func (f *fitting) metric(rows []int, k Kind, opt metric.Options, direction bool) (*metric.Learned, error) {
 	opt.Kernel, opt.Form, opt.Classes, opt.Seed, opt.WithDirection = k.Kernel, k.Form, f.opt.Classes, f.opt.Seed, direction
-	opt.Landmarks = min(opt.Landmarks, f.opt.Centres) // the width of a kernel is that for as many landmarks
+	opt.Landmarks = min(opt.Landmarks, f.opt.Centres)                                      // the width of a kernel is that for as many landmarks
 	if _, held := f.divided(rows); 10*len(held) >= len(rows) && 2*len(held) <= len(rows) { // a small leaf may have drawn too few or too many
 		opt.Held = held
 	}
