@@ -44,7 +44,7 @@ type Options struct {
 	Members int
 
 	// Leaf bounds the rows of a leaf; 0 means 2,000. Centres bounds the landmarks of a machine; 0 means what held-out rows ask
-	// for: 750 or 1,500 in a leaf, and 1,000 or 4,096 for machines of all rows.
+	// for: 750 or 1,500 in a leaf, and 1,024, 2,048 or 4,096 for machines of all rows.
 	Leaf    int
 	Centres int
 
