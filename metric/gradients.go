@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"mercer/internal/random"
 	"mercer/internal/vec"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -16,13 +17,22 @@ type function struct {
 	alpha     []float64     // outputs×L: one row per output
 	outputs   int
 	held      []float64 // scores of held-out rows, less the mean of the targets
+	seed      uint64
 }
+
+// With more than manyOutputs the sum over outputs is estimated: for a row's random signs s, fair and independent, the mean of
+// ∇(Σ_l s_l f_l)∇(Σ_l s_l f_l)ᵀ is Σ_l ∇f_l∇f_lᵀ. signDraws are drawn for each row.
+const (
+	manyOutputs = 4
+	signDraws   = 2
+)
 
 // gradientRows is the number of rows for which the gradients are computed at a time.
 const gradientRows = 256
 
 // outer adds Σ_i w_i Σ_l ∇f_l(u_i) ∇f_l(u_i)ᵀ over rows to g: its upper triangle, d×d, or if diagonal is set
-// its diagonal, d numbers. If weights is nil all are 1. It takes O(n·L·d·outputs) operations.
+// its diagonal, d numbers. If weights is nil all are 1. With many outputs it adds an estimate without bias. It takes O(n·L·d·outputs)
+// operations, or O(n·L·(d + outputs)).
 func (f *function) outer(ctx context.Context, x *matrix.Dense, weights, g []float64, diagonal bool) error {
 	d, m := x.Cols, f.landmarks.Rows
 	one := &gradients{f: f, grad: matrix.NewDense(gradientRows, d)}
@@ -36,14 +46,25 @@ func (f *function) outer(ctx context.Context, x *matrix.Dense, weights, g []floa
 		one.norms = norms(f.landmarks)
 		one.columns = vec.Pack64(d, m, transposed(f.landmarks), m)
 	}
+	draws, share := f.outputs, 1.0
+	draw := random.New(f.seed, "metric.signs")
+	if f.outputs > manyOutputs {
+		draws, share = signDraws, math.Sqrt(1.0/signDraws)
+		one.mixed = make([]float64, gradientRows*m)
+	}
 	for i := 0; i < x.Rows; i += gradientRows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		rows := x.Slice(i, min(i+gradientRows, x.Rows))
 		one.begin(rows)
-		for l := range f.outputs {
-			one.of(l, rows)
+		for l := range draws {
+			alpha := func(int) []float64 { return f.alpha[l*m:][:m] }
+			if one.mixed != nil {
+				one.mix(rows.Rows, draw, share)
+				alpha = func(r int) []float64 { return one.mixed[r*m:][:m] }
+			}
+			one.of(alpha, rows)
 			if weights != nil {
 				one.weigh(weights[i:])
 			}
@@ -68,6 +89,8 @@ type gradients struct {
 	scaled  []float32            // α·p
 	norms   []float64            // ‖z‖²
 	columns *vec.Packed[float64] // z, d×L
+
+	mixed []float64 // α for every row, with its signs
 
 	// Of exp(-rate·‖z - u‖₁), ∂k(z, u)/∂u_k = rate·k·sign(z_k - u_k).
 	sides *sides
@@ -110,11 +133,12 @@ func (s *sides) begin(x *matrix.Dense) {
 	})
 }
 
-// of computes the gradients of one output.
-func (s *sides) of(alpha []float64, x, grad *matrix.Dense) {
+// of computes the gradients of Σ_j α_j k(z_j, u), with α for every row.
+func (s *sides) of(alpha func(row int) []float64, x, grad *matrix.Dense) {
 	vec.Parallel(x.Rows, 4, func(lo, hi int) {
 		terms := make([]float32, s.padded)
 		for i := lo; i < hi; i++ {
+			alpha := alpha(i)
 			for j, a := range alpha {
 				terms[j] = float32(-s.rate * a * s.values[i*len(alpha)+j])
 			}
@@ -161,10 +185,29 @@ func (g *gradients) begin(x *matrix.Dense) {
 	})
 }
 
-// of computes the gradients of output l.
-func (g *gradients) of(l int, x *matrix.Dense) {
+// mix draws signs for each of some rows, and computes share·Σ_l s_l α_l.
+func (g *gradients) mix(rows int, draw *random.Stream, share float64) {
+	m, k := g.f.landmarks.Rows, g.f.outputs
+	signs := make([]float64, rows*k)
+	for i := range signs {
+		if signs[i] = share; draw.Uniform() < 0.5 {
+			signs[i] = -share
+		}
+	}
+	vec.Parallel(rows, 16, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			to := g.mixed[i*m:][:m]
+			clear(to)
+			for l, s := range signs[i*k:][:k] {
+				vec.Axpy64(s, g.f.alpha[l*m:][:m], to)
+			}
+		}
+	})
+}
+
+// of computes the gradients of Σ_j α_j k(z_j, u), with α for every row.
+func (g *gradients) of(alpha func(row int) []float64, x *matrix.Dense) {
 	m := g.f.landmarks.Rows
-	alpha := g.f.alpha[l*m:][:m]
 	if g.sides != nil {
 		g.sides.of(alpha, x, g.grad)
 		return
@@ -174,7 +217,7 @@ func (g *gradients) of(l int, x *matrix.Dense) {
 			sum := make([]float64, x.Cols)
 			for i := lo; i < hi; i++ {
 				clear(sum)
-				g.f.kernel.AddGradient(sum, alpha, g.f.landmarks, x.Row(i))
+				g.f.kernel.AddGradient(sum, alpha(i), g.f.landmarks, x.Row(i))
 				for j, v := range sum {
 					g.grad.Row(i)[j] = float32(v)
 				}
@@ -184,7 +227,7 @@ func (g *gradients) of(l int, x *matrix.Dense) {
 	}
 	vec.Parallel(x.Rows, 16, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			scaled := g.scaled[i*m:][:m]
+			alpha, scaled := alpha(i), g.scaled[i*m:][:m]
 			for j, p := range g.along[i*m:][:m] {
 				scaled[j] = float32(alpha[j]) * p
 			}
@@ -194,7 +237,7 @@ func (g *gradients) of(l int, x *matrix.Dense) {
 	vec.Gemm32(x.Rows, x.Cols, m, g.scaled, m, z.Data, z.Stride, g.grad.Data, g.grad.Stride)
 	vec.Parallel(x.Rows, 16, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			vec.Axpy32(float32(vec.Dot64(alpha, g.back[i*m:][:m])), x.Row(i), g.grad.Row(i))
+			vec.Axpy32(float32(vec.Dot64(alpha(i), g.back[i*m:][:m])), x.Row(i), g.grad.Row(i))
 		}
 	})
 }

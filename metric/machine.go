@@ -51,7 +51,7 @@ func (l *learner) fit(ctx context.Context, by *Metric, directions []int) (best *
 			scores, squared, wrong := m.heldOut(alpha)
 			if squared < told.Error {
 				told = Round{Error: squared, Wrong: wrong, Length: length, Gamma: factor, Lambda: lambdas[e]}
-				best = &function{kernel: k, landmarks: z, alpha: alpha, outputs: l.outputs, held: scores}
+				best = &function{kernel: k, landmarks: z, alpha: alpha, outputs: l.outputs, held: scores, seed: l.opt.Seed}
 				l.lambda, better = e, true
 			}
 			return squared, nil

@@ -436,3 +436,77 @@ func TestWidthsThatAreTried(t *testing.T) {
 		}
 	}
 }
+
+// With many outputs the sum of their outer products is estimated without bias, with the variance that signs give: of
+// Σ_{l≠k} s_l s_k a_l b_k with fair signs it is ½Σ_{l≠k}(a_l b_k + a_k b_l)², over signDraws for each row.
+func TestOuterProductsOfManyOutputs(t *testing.T) {
+	const n, d, outputs, seeds = 30, 3, 6, 300
+	x := normal("rows", n, d)
+	for _, k := range kernels {
+		f := randomFunction(k, 10, d, outputs)
+		g := make([][]float64, outputs) // ∇f_l of every row
+		want, spread := make([]float64, d*d), make([]float64, d*d)
+		for i := range n {
+			for l := range g {
+				one := &function{kernel: f.kernel, landmarks: f.landmarks, alpha: f.alpha[l*10:][:10], outputs: 1}
+				square := make([]float64, d*d)
+				if err := one.outer(context.Background(), x.Slice(i, i+1), nil, square, false); err != nil {
+					t.Fatal(err)
+				}
+				g[l] = rootOf(square, d)
+				for a := range d {
+					for b := a; b < d; b++ {
+						want[a*d+b] += square[a*d+b]
+					}
+				}
+			}
+			for a := range d {
+				for b := a; b < d; b++ {
+					for l := range outputs {
+						for m := range l {
+							both := g[l][a]*g[m][b] + g[m][a]*g[l][b]
+							spread[a*d+b] += both * both / signDraws
+						}
+					}
+				}
+			}
+		}
+		sum, squares := make([]float64, d*d), make([]float64, d*d)
+		for f.seed = range uint64(seeds) {
+			got := make([]float64, d*d)
+			if err := f.outer(context.Background(), x, nil, got, false); err != nil {
+				t.Fatal(err)
+			}
+			for j, v := range got {
+				sum[j] += v
+				squares[j] += (v - want[j]) * (v - want[j])
+			}
+		}
+		for a := range d {
+			for b := a; b < d; b++ {
+				j := a*d + b
+				if e := sum[j]/seeds - want[j]; math.Abs(e) > 4*math.Sqrt(spread[j]/seeds) {
+					t.Errorf("%s: the mean of G[%d,%d] is off by %g, of standard error %g", k.Name, a, b, e, math.Sqrt(spread[j]/seeds))
+				}
+				// The variance of a variance of near-normal values is 2σ⁴/n; these have somewhat heavier tails.
+				if r := squares[j] / seeds / spread[j]; math.Abs(r-1) > 5*math.Sqrt(3.0/seeds) {
+					t.Errorf("%s: the variance of G[%d,%d] is %g times what signs give", k.Name, a, b, r)
+				}
+			}
+		}
+	}
+}
+
+// rootOf is g with the outer product ggᵀ, of which the upper triangle is given, but for its sign.
+func rootOf(square []float64, d int) []float64 {
+	g, most := make([]float64, d), 0
+	for a := range d {
+		if square[a*d+a] > square[most*d+most] {
+			most = a
+		}
+	}
+	for a := range d {
+		g[a] = square[min(a, most)*d+max(a, most)] / math.Sqrt(square[most*d+most])
+	}
+	return g
+}
