@@ -56,7 +56,7 @@ func TestOffsetsOfColumns(t *testing.T) {
 		if i == 5 {
 			paid = ""
 		}
-		fmt.Fprintf(&b, "%d,%s,%d,%d\n", first+i*37%80, paid, i%9, i%2)
+		fmt.Fprintf(&b, "%d,%s,%d,%d\n", first+int64(i*37%80), paid, i%9, i%2)
 	}
 	path := filepath.Join(dir, "t.csv")
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
@@ -83,7 +83,7 @@ func TestOffsetsOfColumns(t *testing.T) {
 			if row[0] != want || !missing && row[1] != paid || missing && (row[1] < 0 || row[1] > 79 || row[2] != 1) {
 				t.Fatalf("%s: row %d is %v", name, i, row)
 			}
-			record := map[string]any{"when": first + i*37%80, "paid": 1e12 + float64(i*7%80), "x": i % 9}
+			record := map[string]any{"when": first + int64(i*37%80), "paid": 1e12 + float64(i*7%80), "x": i % 9}
 			if missing {
 				delete(record, "paid")
 			}

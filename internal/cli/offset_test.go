@@ -63,7 +63,7 @@ func TestInputsFarFromZero(t *testing.T) {
 	rows.WriteString("when,b,y\n")
 	for i := range 300 {
 		at := i * 7919 % 60000
-		fmt.Fprintf(&rows, "%d,%.3f,%c\n", 1_700_006_400_000+at, math.Sin(float64(i)), "pq"[at/30000])
+		fmt.Fprintf(&rows, "%d,%.3f,%c\n", 1_700_006_400_000+int64(at), math.Sin(float64(i)), "pq"[at/30000])
 	}
 	data, m := filepath.Join(dir, "far.csv"), filepath.Join(dir, "far.model")
 	if err := os.WriteFile(data, []byte(rows.String()), 0o666); err != nil {
