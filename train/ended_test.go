@@ -68,22 +68,22 @@ func TestTrainingsEndWithTheirContextInEverySolve(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			run := func(times int64) (error, int64) {
+			run := func(times int64) (int64, error) {
 				ctx := &endsAfter{Context: t.Context(), times: times}
 				src := source(t, matrix.Rows{Dense: x}, numbers, 1, nil)
 				if c.label != nil {
 					src = source(t, matrix.Rows{Dense: x}, nil, 0, c.label)
 				}
 				_, _, err := Fit(ctx, src, c.cfg, Options{})
-				return err, ctx.asked.Load()
+				return ctx.asked.Load(), err
 			}
-			err, all := run(1 << 60)
+			all, err := run(1 << 60)
 			if err != nil || all < c.least {
 				t.Fatalf("%v; asked %d times", err, all)
 			}
 			for _, share := range []float64{0.3, 0.95} {
 				times := int64(share * float64(all))
-				if err, asked := run(times); !errors.Is(err, context.Canceled) || asked-times > 300 {
+				if asked, err := run(times); !errors.Is(err, context.Canceled) || asked-times > 300 {
 					t.Errorf("ended after %d of %d questions: %v, asked %d times more", times, all, err, asked-times)
 				}
 			}
