@@ -362,18 +362,7 @@ func TestWrittenNumbersInFilesThatDeclareText(t *testing.T) {
 	}
 	want := ""
 	for _, name := range []string{"t.csv", "t.parquet", "t.arrow", "t.jsonl"} {
-		if name != "t.csv" {
-			converted(t, path, filepath.Join(dir, name))
-		}
-		src, err := Open(t.Context(), filepath.Join(dir, name), Options{Label: "y"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer src.Close()
-		all, err := everything(src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, all := readAs(t, path, name)
 		got := ""
 		for i := range all.X.Len() {
 			got += fmt.Sprintln(all.X.Dense.Row(i)[:2])

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+
+	"mercer/matrix"
 )
 
 // everyKind is a table with all that tables have.
@@ -219,4 +221,23 @@ func FuzzJSONLines(f *testing.F) {
 			}
 		}
 	})
+}
+
+// readAs reads a table of which the label is y from a CSV, or from a file of another name beside it that it is converted to.
+func readAs(t testing.TB, csv, name string) (*File, *matrix.Batch) {
+	t.Helper()
+	path := filepath.Join(filepath.Dir(csv), name)
+	if path != csv {
+		converted(t, csv, path)
+	}
+	src, err := Open(t.Context(), path, Options{Label: "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { src.Close() })
+	all, err := everything(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src, all
 }

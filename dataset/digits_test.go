@@ -63,18 +63,7 @@ func TestOffsetsOfColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"t.csv", "t.parquet", "t.arrow", "t.jsonl", "t.tsv"} {
-		if name != "t.csv" {
-			converted(t, path, filepath.Join(dir, name))
-		}
-		src, err := Open(t.Context(), filepath.Join(dir, name), Options{Label: "y"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer src.Close()
-		all, err := everything(src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		src, all := readAs(t, path, name)
 		schema := src.Schema()
 		e, dst := NewEncoder(schema), make([]float32, schema.Dim)
 		for i := range all.X.Len() {

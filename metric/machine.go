@@ -175,17 +175,11 @@ func newMachine(ctx context.Context, k kernel.Kernel, z, train, held *matrix.Den
 	return a, nil
 }
 
-// manyLandmarks are so many that half of them tell as much about λ as all, in an eighth of the time.
-const manyLandmarks = 200
-
 // bestLambda looks for the λ with the smallest error on held-out rows, from one on.
 func (a *machine) bestLambda(ctx context.Context, from int) (int, error) {
-	m, least := a.ridge.Landmarks(), math.Inf(1)
-	if m > manyLandmarks {
-		m = (m + 1) / 2
-	}
+	least := math.Inf(1)
 	return valley(len(lambdas), from, []int{1, -1}, func(e int) (bool, error) {
-		alpha := a.ridge.Solve(ctx, lambdas[e], m)
+		alpha := a.ridge.Solve(ctx, lambdas[e], a.ridge.LambdaLandmarks())
 		if alpha == nil {
 			return false, ctx.Err()
 		}

@@ -508,3 +508,22 @@ func TestReport(t *testing.T) {
 		t.Errorf("%q", r.Lines())
 	}
 }
+
+// A kind that does far worse than another on few rows is out; the other learns from all.
+func TestKindsRaceOnFewRows(t *testing.T) {
+	r := random.New(1, "rfm.race")
+	const n = 1500
+	x, y := matrix.NewDense(n, 4), make([]float64, n)
+	r.FillNormal(x.Data)
+	for i := range y {
+		row := x.Row(i)
+		y[i] = math.Sin(float64(row[0]+row[1])) + float64(row[2]*row[3])/2
+	}
+	_, report := fitted(t, x, y, 1, nil, Options{Seed: 1, Kinds: []Kind{{kernel.Laplacian.Usual(), "diagonal"}, {kernel.RBF.Usual(), "diagonal"}}})
+	for _, c := range report.Candidates {
+		laplacian := c.Kernel.Name == kernel.Laplacian.Name()
+		if out := c.Learned.Landmarks == raceLandmarks; out != laplacian || out != (c.Weight == 0) {
+			t.Errorf("%s: %d landmarks, weight %g", c.Kernel.Name, c.Learned.Landmarks, c.Weight)
+		}
+	}
+}

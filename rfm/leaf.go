@@ -269,14 +269,9 @@ func (s *solving) choose(rate float64) (alpha []float64, err error) {
 	return alpha, nil
 }
 
-// failed is the squared error of a λ on held-out rows, +Inf if there is no machine. Half of the landmarks tell as much
-// about λ as all, in an eighth of the time, unless they are few.
+// failed is the squared error of a λ on held-out rows, +Inf if there is no machine.
 func (s *solving) failed(r *landmarks.Ridge, held some, lambda float64) float64 {
-	m := r.Landmarks()
-	if m > manyLandmarks {
-		m = (m + 1) / 2
-	}
-	alpha := r.Solve(s.ctx, lambda, m)
+	alpha := r.Solve(s.ctx, lambda, r.LambdaLandmarks())
 	if alpha == nil {
 		return math.Inf(1)
 	}
@@ -337,9 +332,6 @@ func search(from, step float64, try func(rate float64) (better bool, err error))
 	}
 	return nil
 }
-
-// manyLandmarks are so many that half of them choose λ.
-const manyLandmarks = 200
 
 // heldShare is the share of the rows that choose λ, at most mostHeld of a machine's. Values of the kernel are computed for valueRows
 // at a time.

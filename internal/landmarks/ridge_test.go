@@ -263,3 +263,38 @@ func TestErrors(t *testing.T) {
 		t.Errorf("a cancelled context: %v", err)
 	}
 }
+
+// Sums in float32 over blocks change scores by next to nothing, and a ridge that begins anew is as one that was not used before.
+func TestRoughRidge(t *testing.T) {
+	for _, weighted := range []bool{false, true} {
+		p := made(3000, 4, 60, 2, weighted)
+		fine := p.ridge(t, 3000)
+		rough, err := NewRough(p.k, p.z, p.outputs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		solved := func() []float64 {
+			t.Helper()
+			if err := rough.Add(t.Context(), rough.Values(nil, p.x), p.y, p.weights); err != nil {
+				t.Fatal(err)
+			}
+			return rough.Solve(t.Context(), 30, 60)
+		}
+		alpha := solved()
+		values := fine.Values(nil, p.x)
+		got, want := rough.Scores(values, alpha), fine.Scores(values, fine.Solve(t.Context(), 30, 60))
+		if d := gap(t, got, want); !(d < 1e-3) || d == 0 {
+			t.Errorf("weights %v: scores differ by %.2g", weighted, d)
+		}
+		other := p.k
+		other.Gamma *= 3
+		for _, k := range []kernel.Kernel{other, p.k} {
+			if err := rough.Reset(k, p.z); err != nil {
+				t.Fatal(err)
+			}
+			if again := solved(); slices.Equal(again, alpha) != (k == p.k) {
+				t.Errorf("weights %v, γ = %g: the same is %t", weighted, k.Gamma, k != p.k)
+			}
+		}
+	}
+}
