@@ -15,7 +15,7 @@ func TestTimesByContent(t *testing.T) {
 	clone := func(name, content string, clean bool, env string) time.Time {
 		dir := filepath.Join(t.TempDir(), name)
 		script := fmt.Sprintf(`set -euo pipefail
-source <(sed -n '/^dated() {/,/^}/p' .ci/run)
+source <(sed -n '/^clean_clone() {/p; /^dated() {/,/^}/p' .ci/run)
 mkdir "$1" && cd "$1" && git init -q .
 printf %%s "$2" >file && printf same >other
 git add . && git -c user.name=n -c user.email=e commit -qm m
