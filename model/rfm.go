@@ -8,6 +8,7 @@ import (
 
 	"mercer/exact"
 	"mercer/internal/safetensors"
+	"mercer/internal/trees"
 	"mercer/matrix"
 	"mercer/metric"
 	"mercer/rfm"
@@ -47,6 +48,9 @@ const (
 //	rfm.x, rfm.alpha         the landmarks and their weights, K each, of all machines
 //	rfm.b           LM×K     intercepts
 //	rfm.whole       1        the share of machines for all rows in the scores, if there are any; they are the last M
+//	rfm.trees       1+K      the share of boosted trees in the scores, if there are any, and what they start with
+//	rfm.questions   T×6×2    column and threshold of each question of T trees
+//	rfm.values      T×64×K   of the leaves of each tree; a row's leaf is Σ 2^l over the questions l that it affirms
 func (p Recursive) Tensors() map[string]*safetensors.Tensor {
 	d, k := p.Dims()
 	tree, leaves, whole := p.Tree(), p.Leaves(), p.Whole()
@@ -91,6 +95,16 @@ func (p Recursive) Tensors() map[string]*safetensors.Tensor {
 	}
 	if whole.Share > 0 {
 		t["rfm.whole"] = &safetensors.Tensor{Shape: []int{1}, F64: []float64{whole.Share}}
+	}
+	if s := p.Steps(); s.Trees != nil {
+		n := s.Trees.Len()
+		var questions []float64
+		for i, c := range s.Trees.Columns {
+			questions = append(questions, float64(c), float64(s.Trees.Thresholds[i]))
+		}
+		t["rfm.trees"] = safetensors.Vector(append([]float64{s.Share}, s.Trees.Start...))
+		t["rfm.questions"] = &safetensors.Tensor{Shape: []int{n, trees.Levels, 2}, F64: questions}
+		t["rfm.values"] = &safetensors.Tensor{Shape: []int{n, trees.Leaves, k}, F32: s.Trees.Values}
 	}
 	if len(metrics) > 0 {
 		t["rfm.metrics"] = &safetensors.Tensor{Shape: []int{len(metrics)}, F32: metrics}
@@ -145,7 +159,11 @@ func (m *Model) restoreRecursive(t safetensors.Tensors, report *rfm.Report, d in
 	if leaves < len(made) {
 		whole.Leaf = made[leaves]
 	}
-	machine, err := rfm.NewMachine(d, tree, made[:leaves], whole)
+	steps, err := restoreSteps(t, d, k)
+	if err != nil {
+		return nil, err
+	}
+	machine, err := rfm.NewMachine(d, tree, made[:leaves], whole, steps)
 	if err != nil {
 		return nil, err
 	}
@@ -176,6 +194,38 @@ func restoreTree(t safetensors.Tensors, n, d int) (rfm.Tree, error) {
 		tree[i] = rfm.Node{Low: v[0], High: v[1], Below: int(v[2]), Above: int(v[3]), Direction: directions.F32[i*d:][:d:d]}
 	}
 	return tree, nil
+}
+
+// restoreSteps reads boosted trees for rows of d dimensions and k outputs, if there are any.
+func restoreSteps(t safetensors.Tensors, d, k int) (steps rfm.Steps, err error) {
+	if t["rfm.trees"] == nil {
+		return steps, nil
+	}
+	share, err := t.Want("rfm.trees", true, 1+k)
+	if err != nil {
+		return steps, err
+	}
+	n := 0
+	if q := t["rfm.questions"]; q != nil && len(q.Shape) == 3 {
+		n = q.Shape[0]
+	}
+	questions, err := t.Want("rfm.questions", true, n, trees.Levels, 2)
+	if err != nil {
+		return steps, err
+	}
+	values, err := t.Want("rfm.values", false, n, trees.Leaves, k)
+	if err != nil {
+		return steps, err
+	}
+	all := &trees.Trees{Dim: d, Outputs: k, Start: share.F64[1:], Values: values.F32}
+	for i := 0; i < len(questions.F64); i += 2 {
+		c := questions.F64[i]
+		if c != math.Trunc(c) || !(c >= 0 && c < float64(d)) {
+			return steps, fmt.Errorf("tensor %q: a question is about column %g of %d", "rfm.questions", c, d)
+		}
+		all.Columns, all.Thresholds = append(all.Columns, int32(c)), append(all.Thresholds, float32(questions.F64[i+1]))
+	}
+	return rfm.Steps{Trees: all, Share: share.F64[0]}, nil
 }
 
 // recursiveNumbers deals out the numbers of machines that lie one after the other.

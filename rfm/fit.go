@@ -139,7 +139,7 @@ func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights
 	if err := f.more(); err != nil {
 		return nil, nil, err
 	}
-	tree, leaves, whole, err := f.join(all, chosen)
+	tree, leaves, whole, steps, err := f.join(all, chosen)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -148,12 +148,18 @@ func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights
 			return nil, nil, err
 		}
 	}
-	m, err := NewMachine(x.Cols, tree, leaves, whole)
+	if sizes != nil && steps.Trees != nil {
+		steps.Trees = steps.Trees.Times(sizes)
+	}
+	m, err := NewMachine(x.Cols, tree, leaves, whole, steps)
 	if err != nil {
 		return nil, nil, err
 	}
 	r := f.report
 	r.Leaves, r.LeafRows, r.Centres, r.Whole = len(leaves), f.opt.Leaf, m.Centres(), whole.Share
+	if steps.Trees != nil {
+		r.Trees, r.TreeShare = steps.Trees.Len(), steps.Share
+	}
 	return m, r, nil
 }
 
@@ -193,9 +199,10 @@ type fitting struct {
 	counting sync.Mutex
 	done     int // rows that machines were trained on
 
-	held         []bool // rows that choose λ and the share of machines for all rows
-	wholeCentres int    // most landmarks of those
-	fewLeaf      int    // landmarks of a leaf's machines, and of those for all rows, before held-out rows ask for more
+	held         []bool // rows that choose λ and the rest, or judge
+	judges       []bool
+	wholeCentres int // most landmarks of those
+	fewLeaf      int // landmarks of a leaf's machines, and of those for all rows, before held-out rows ask for more
 	fewWhole     int
 }
 
@@ -270,7 +277,7 @@ func (f *fitting) metric(rows []int, k Kind, opt metric.Options, direction bool)
 // choose learns the metric of every kind from a sample of rows, and chooses those that are averaged: all judged by the
 // same held-out rows.
 func (f *fitting) choose(rows []int) ([]member, error) {
-	some := f.sample(rows, sampleRows)
+	some := f.sample(f.choosers(rows), sampleRows)
 	var all []member
 	for _, k := range f.opt.Kinds {
 		learned, err := f.learn(some, k, nil, false)
@@ -502,7 +509,7 @@ func (f *fitting) known(rows []int, members []member) ([]member, error) {
 		if leaf && members[0].settled {
 			continue
 		}
-		learned, err := f.learn(f.sample(rows, sampleRows), known[i].Kind, &known[i], i == 0 && !leaf)
+		learned, err := f.learn(f.sample(f.choosers(rows), sampleRows), known[i].Kind, &known[i], i == 0 && !leaf)
 		if err != nil {
 			return nil, err
 		}

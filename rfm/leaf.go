@@ -76,7 +76,7 @@ func (f *fitting) train(rows []int, members []member, centres int, few bool, bef
 				Centres: centres, Lambda: f.opt.Lambda * float64(len(rows)) / float64(f.x.Rows), Tolerance: 1e-4, Memory: f.opt.Memory, Seed: f.opt.Seed,
 			})
 		} else {
-			s := &solving{fitting: f, kernel: k, x: u.Dense, weights: weights, main: main, held: held, few: few}
+			s := &solving{fitting: f, kernel: k, x: u.Dense, weights: weights, main: main, held: held, choosing: f.choosing(made.held), few: few}
 			if before != nil && before.solutions != nil {
 				s.rate, s.solution = before.rates[i], before.solutions[i]
 			}
@@ -114,13 +114,35 @@ func (t *trained) add(s *solving, weight float64) {
 
 // hold draws the rows that choose metrics, λ and the rest: the same ones for all machines, so that they also tell what a mean of machines
 // does. Metrics are learned from the others only: scores of rows whose labels are in the metric look better than those of new rows,
-// and λ and probabilities would be chosen by them.
+// and λ and probabilities would be chosen by them. Scores of rows that chose look better as well, if by less; some of those held out choose
+// nothing of a machine, and judge it beside others of its kind and beside boosted trees.
 func (f *fitting) hold() {
 	draw := random.New(f.opt.Seed, "rfm.held")
-	f.held = make([]bool, f.x.Rows)
+	f.held, f.judges = make([]bool, f.x.Rows), make([]bool, f.x.Rows)
 	for i := range f.held {
-		f.held[i] = draw.Uniform() < heldShare
+		u := draw.Uniform()
+		f.held[i], f.judges[i] = u < heldShare, u < judgeShare
 	}
+}
+
+// choosers are the rows that do not judge.
+func (f *fitting) choosers(rows []int) []int {
+	return slices.DeleteFunc(slices.Clone(rows), func(i int) bool { return f.judges[i] })
+}
+
+// choosing are the weights of rows with 0 for those that judge.
+func (f *fitting) choosing(rows []int) []float64 {
+	weights := make([]float64, len(rows))
+	for r, i := range rows {
+		switch {
+		case f.judges[i]:
+		case f.weights == nil:
+			weights[r] = 1
+		default:
+			weights[r] = f.weights[i]
+		}
+	}
+	return weights
 }
 
 // divided returns the positions in rows of those that a machine is trained on before λ is chosen, and of those that
@@ -146,6 +168,7 @@ type solving struct {
 	x, z       *matrix.Dense
 	y, weights []float64 // y less its mean
 	main, held []int     // rows of x
+	choosing   []float64 // weights of the rows held, 0 for those that judge
 	few        bool      // half is wanted
 
 	// What the machine says of the held-out rows before it is trained on these as well, and what one on the first half of
@@ -277,11 +300,7 @@ func (s *solving) failed(r *landmarks.Ridge, held some, lambda float64) float64 
 	}
 	sum := 0.0
 	for i, v := range r.Scores(held.values, alpha) {
-		w := 1.0
-		if held.weights != nil {
-			w = held.weights[i/s.outputs]
-		}
-		sum += float64(w * (v - held.y[i]) * (v - held.y[i]))
+		sum += float64(s.choosing[i/s.outputs] * (v - held.y[i]) * (v - held.y[i]))
 	}
 	return sum
 }
@@ -333,12 +352,13 @@ func search(from, step float64, try func(rate float64) (better bool, err error))
 	return nil
 }
 
-// heldShare is the share of the rows that choose λ, at most mostHeld of a machine's. Values of the kernel are computed for valueRows
-// at a time.
+// heldShare is the share of the rows that are held out, at most mostHeld of a machine's, and judgeShare that of the rows that judge. Values of
+// the kernel are computed for valueRows at a time.
 const (
-	heldShare = 0.2
-	mostHeld  = 5000
-	valueRows = 2048
+	heldShare  = 0.25
+	judgeShare = 0.1
+	mostHeld   = 5000
+	valueRows  = 2048
 )
 
 // λ for each row is tried in steps of about √10 within these bounds.

@@ -63,7 +63,7 @@ func (s *solving) chooseLogistic(r *landmarks.Ridge, main landmarks.Logistic, he
 		}
 		start = made
 		scores := made.Scores(r, held.values)
-		if loss := landmarks.LogLoss(scores, y.Y, y.Weights, s.outputs); loss < least {
+		if loss := landmarks.LogLoss(scores, y.Y, s.choosing, s.outputs); loss < least {
 			s.solution, s.logits, s.rate, least, better = made, scores, rate, loss, true
 		}
 		return better, nil
@@ -158,13 +158,7 @@ const shareSteps = 20
 
 // logisticShare is the share of machines for all rows with which the mean of their logits and of those of the tree has the smallest log loss.
 func (f *fitting) logisticShare(held []int, ofTree, ofAll []float64) (share float64) {
-	var y, weights []float64
-	for _, i := range held {
-		y = append(y, f.y[i*f.outputs:][:f.outputs]...)
-		if f.weights != nil {
-			weights = append(weights, f.weights[i])
-		}
-	}
+	y, weights := f.targets(held)
 	least, mean := math.Inf(1), make([]float64, len(ofTree))
 	for step := range shareSteps + 1 {
 		a := float64(step) / shareSteps

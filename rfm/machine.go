@@ -1,5 +1,6 @@
 // Package rfm trains recursive feature machines (Radhakrishnan, Beaglehole, Pandit and Belkin, Science 2024) on
-// tables: kernel machines on landmarks with distances that are learned, several of which are averaged.
+// tables: kernel machines on landmarks with distances that are learned, several of which are averaged, and boosted trees beside them where
+// these see what smooth functions do not.
 // Many rows are divided into leaves, each with machines and distances of its own (after
 // xRFM, Beaglehole, Holzmüller, Radhakrishnan and Belkin 2025), so that time grows like n and
 // accuracy goes on growing with n.
@@ -12,6 +13,7 @@ import (
 
 	"mercer/exact"
 	"mercer/internal/spare"
+	"mercer/internal/trees"
 	"mercer/matrix"
 	"mercer/metric"
 )
@@ -22,6 +24,7 @@ type Machine struct {
 	tree         Tree
 	leaves       []Leaf
 	whole        Whole
+	steps        Steps
 
 	works spare.List[work]
 }
@@ -43,9 +46,16 @@ type Whole struct {
 	Share float64
 }
 
-// NewMachine makes a machine for rows of dim numbers from a tree and its leaves, and machines for all rows, which may come
-// from a file. It fails if they do not fit together.
-func NewMachine(dim int, tree Tree, leaves []Leaf, whole Whole) (*Machine, error) {
+// Steps are boosted trees beside all machines. They have the share Share of the scores, between 0 and 1, and the machines the rest; none
+// if Share is 0.
+type Steps struct {
+	Trees *trees.Trees
+	Share float64
+}
+
+// NewMachine makes a machine for rows of dim numbers from a tree and its leaves, machines for all rows, and boosted trees, all of which may
+// come from a file. It fails if they do not fit together.
+func NewMachine(dim int, tree Tree, leaves []Leaf, whole Whole, steps Steps) (*Machine, error) {
 	if err := tree.check(dim, len(leaves)); err != nil {
 		return nil, err
 	}
@@ -53,7 +63,7 @@ func NewMachine(dim int, tree Tree, leaves []Leaf, whole Whole) (*Machine, error
 		return nil, fmt.Errorf("%d machines for all rows have the share %g of the scores; expected a number between 0 and 1",
 			len(whole.Leaf), whole.Share)
 	}
-	m := &Machine{dim: dim, tree: tree, leaves: leaves, whole: whole}
+	m := &Machine{dim: dim, tree: tree, leaves: leaves, whole: whole, steps: steps}
 	for l, leaf := range m.all() {
 		if len(leaf) == 0 {
 			return nil, fmt.Errorf("leaf %d has no machines", l+1)
@@ -84,7 +94,21 @@ func NewMachine(dim int, tree Tree, leaves []Leaf, whole Whole) (*Machine, error
 			}
 		}
 	}
-	return m, nil
+	return m, m.checkSteps()
+}
+
+// checkSteps says whether the boosted trees fit the machines.
+func (m *Machine) checkSteps() error {
+	s := m.steps
+	switch {
+	case !(s.Share >= 0 && s.Share < 1) || (s.Share > 0) != (s.Trees != nil):
+		return fmt.Errorf("boosted trees have the share %g of the scores; expected a number between 0 and 1, and 0 without any", s.Share)
+	case s.Trees == nil:
+		return nil
+	case s.Trees.Dim != m.dim || s.Trees.Outputs != m.outputs:
+		return fmt.Errorf("boosted trees have %d dimensions and %d outputs; expected %d and %d", s.Trees.Dim, s.Trees.Outputs, m.dim, m.outputs)
+	}
+	return s.Trees.Check()
 }
 
 // Dims is the number of dimensions of rows and of outputs.
@@ -98,6 +122,9 @@ func (m *Machine) Leaves() []Leaf { return m.leaves }
 
 // Whole are the machines for all rows; they must not be changed.
 func (m *Machine) Whole() Whole { return m.whole }
+
+// Steps are the boosted trees; they must not be changed.
+func (m *Machine) Steps() Steps { return m.steps }
 
 // all are the leaves, and after them the machines for all rows if there are any.
 func (m *Machine) all() []Leaf {
@@ -118,8 +145,8 @@ func (m *Machine) Centres() (n int) {
 }
 
 // Relevance is how much distances along each dimension count, adding up to 1: the mean of the diagonals of all metrics,
-// each divided by its sum, by the weights of members, all leaves counting alike, and machines for all rows by their share.
-// Plain distances count all dimensions alike.
+// each divided by its sum, by the weights of members, all leaves counting alike, and machines for all rows by their share; boosted trees, which
+// know no distances, have no part in it. Plain distances count all dimensions alike.
 func (m *Machine) Relevance() []float64 {
 	all := make([]float64, m.dim)
 	for l, leaf := range m.all() {
@@ -170,7 +197,7 @@ type work struct {
 const scoreRows = 4096
 
 // Scores writes the scores of the rows x into dst, which must be Len×outputs. A row is scored by its leaf, or by
-// several whose shares of it add up to 1, and by machines for all rows if there are any. Its scores do not depend on the rows beside it. It fails if x
+// several whose shares of it add up to 1, and by machines for all rows and boosted trees if there are any. Its scores do not depend on the rows beside it. It fails if x
 // is not of the machine's dimensions.
 func (m *Machine) Scores(dst *matrix.Dense, x matrix.Rows) error {
 	if dst.Rows != x.Len() || dst.Cols != m.outputs {
@@ -208,7 +235,7 @@ func (m *Machine) score(dst, x *matrix.Dense, w *work) error {
 		w.shares = m.tree.route(w.shares, x.Row(i), int32(i))
 	}
 	w.sort(len(m.leaves))
-	k := m.outputs
+	k, rest := m.outputs, 1-m.steps.Share
 	w.numbers = append(w.numbers[:0], make([]float64, x.Rows*k)...)
 	for l, leaf := range m.leaves {
 		some := w.by[w.ends[l]:w.ends[l+1]]
@@ -228,7 +255,7 @@ func (m *Machine) score(dst, x *matrix.Dense, w *work) error {
 				return err
 			}
 			for r, s := range some {
-				factor := float64(w.shares[s].of) * one.Weight * (1 - m.whole.Share)
+				factor := float64(w.shares[s].of) * one.Weight * (1 - m.whole.Share) * rest
 				w.add(int(w.shares[s].row), factor, w.scores.Row(r))
 			}
 		}
@@ -238,8 +265,11 @@ func (m *Machine) score(dst, x *matrix.Dense, w *work) error {
 			return err
 		}
 		for i := range x.Rows {
-			w.add(i, one.Weight*m.whole.Share, w.scores.Row(i))
+			w.add(i, one.Weight*m.whole.Share*rest, w.scores.Row(i))
 		}
+	}
+	if m.steps.Trees != nil {
+		m.steps.Trees.Add(w.numbers, x, m.steps.Share)
 	}
 	for i := range x.Rows {
 		row := dst.Row(i)

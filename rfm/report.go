@@ -24,6 +24,10 @@ type Report struct {
 	// Whole is the share of machines for all rows in the scores, 0 if there are none.
 	Whole float64 `json:"whole,omitempty"`
 
+	// Trees is the number of boosted trees beside the machines, and TreeShare their share of the scores; 0 if there are none.
+	Trees     int     `json:"trees,omitempty"`
+	TreeShare float64 `json:"tree_share,omitempty"`
+
 	// Logistic says that the scores of classes are of machines by the logistic loss: log-odds of two classes, or logarithms of
 	// probabilities but for a number. Otherwise they estimate the codes ±1.
 	Logistic bool `json:"logistic,omitempty"`
@@ -65,6 +69,9 @@ func (r *Report) Lines() []string {
 	}
 	if r.Whole > 0 {
 		leaves += fmt.Sprintf(" and, with %.0f %% of the scores, machines for all rows", 100*r.Whole)
+	}
+	if r.TreeShare > 0 {
+		leaves += fmt.Sprintf(" and, with %.0f %% of the scores, %s boosted trees", 100*r.TreeShare, units.Count(r.Trees))
 	}
 	if r.Logistic {
 		leaves += ", by log loss"

@@ -20,56 +20,59 @@ const (
 func wholeCentres(opt Options) int { return min(mostDirect, cmp.Or(opt.Centres, mostDirect)) }
 
 // join trains machines of the members on all rows, or a sample, if these are in several leaves, and returns what held-out
-// rows say is best: the tree, these machines, or the mean of both by a share of each.
-func (f *fitting) join(rows []int, members []member) (tree Tree, leaves []Leaf, whole Whole, err error) {
+// rows say is best: the tree, these machines, or the mean of both by a share of each; and boosted trees beside them, with a share of their own.
+func (f *fitting) join(rows []int, members []member) (tree Tree, leaves []Leaf, whole Whole, steps Steps, err error) {
 	for _, l := range f.leaves {
 		leaves = append(leaves, l.Leaf)
 	}
-	unknown := func(l trained) bool { return l.scores == nil }
-	if slices.ContainsFunc(f.leaves, unknown) {
-		return f.tree, leaves, whole, nil
+	tree = f.tree
+	if slices.ContainsFunc(f.leaves, func(l trained) bool { return l.scores == nil }) {
+		return tree, leaves, whole, steps, nil
 	}
-	if len(leaves) == 1 {
-		only := &f.leaves[0]
-		scores := only.scores
-		if f.likelier(only.held, scores, only.logits) {
-			scores = only.logits
-			err = f.byLogistic(nil)
-		}
-		f.tell(only.held, scores)
-		return f.tree, leaves, whole, err
-	}
+	var one *trained
+	squares, logits := judged{f.leaves[0].held, f.leaves[0].scores, 0}, judged{f.leaves[0].held, f.leaves[0].logits, 0}
 	some := f.sample(rows, wholeRows)
-	one, err := f.trainWhole(some, members)
-	if err != nil {
-		return nil, nil, whole, err
-	}
-	f.progress(len(some))
-	held, scores, share := f.mixed(&one, one.scores, (*trained).bySquares, f.share)
-	if one.logits != nil && !slices.ContainsFunc(f.leaves, func(l trained) bool { return l.logits == nil }) {
-		if _, logits, by := f.mixed(&one, one.logits, (*trained).byLogits, f.logisticShare); f.likelier(held, scores, logits) {
-			scores, share = logits, by
-			if err := f.byLogistic(&one); err != nil {
-				return nil, nil, whole, err
-			}
+	if len(leaves) > 1 {
+		all, err := f.trainWhole(some, members)
+		if err != nil {
+			return nil, nil, whole, steps, err
+		}
+		one = &all
+		f.progress(len(some))
+		squares = f.mixed(one, one.scores, (*trained).bySquares, f.share)
+		logits = judged{}
+		if one.logits != nil && !slices.ContainsFunc(f.leaves, func(l trained) bool { return l.logits == nil }) {
+			logits = f.mixed(one, one.logits, (*trained).byLogits, f.logisticShare)
 		}
 	}
-	f.tell(held, scores)
-	switch share {
-	case 0:
-		return f.tree, leaves, whole, nil
-	case 1:
-		return nil, []Leaf{one.Leaf}, whole, nil
+	best, logistic, steps, err := f.stepped(some, squares, logits)
+	if err == nil && logistic {
+		err = f.byLogistic(one)
 	}
-	return f.tree, leaves, Whole{one.Leaf, share}, nil
+	if err != nil {
+		return nil, nil, whole, steps, err
+	}
+	switch {
+	case best.share == 1:
+		leaves, tree = []Leaf{one.Leaf}, nil
+	case best.share > 0:
+		whole = Whole{one.Leaf, best.share}
+	}
+	return tree, leaves, whole, steps, nil
 }
 
-// mixed are the held-out rows that all have scores of, the best mean of those by the tree and by machines for all rows, and the share of
-// the latter.
+// judged are scores of held-out rows by a mean of the tree and of machines for all rows, which have a share of it.
+type judged struct {
+	held   []int
+	scores []float64
+	share  float64
+}
+
+// mixed is the best mean of the scores by the tree and by machines for all rows, of the held-out rows that both have scores of.
 func (f *fitting) mixed(one *trained, scores []float64, of func(*trained) []float64,
-	best func(held []int, ofTree, ofAll []float64) float64) (held []int, mean []float64, share float64) {
+	best func(held []int, ofTree, ofAll []float64) float64) judged {
 	held, ofTree, ofAll := f.heldBy(*one, scores, of)
-	share = best(held, ofTree, ofAll)
+	share := best(held, ofTree, ofAll)
 	switch {
 	case share < leastShare:
 		share = 0
@@ -79,7 +82,7 @@ func (f *fitting) mixed(one *trained, scores []float64, of func(*trained) []floa
 	for i, v := range ofAll {
 		ofTree[i] += share * (v - ofTree[i])
 	}
-	return held, ofTree, share
+	return judged{held, ofTree, share}
 }
 
 // bySquares and byLogits are scores of held-out rows.

@@ -1,0 +1,80 @@
+package trees
+
+import (
+	"math"
+	"slices"
+
+	"mercer/internal/vec"
+	"mercer/matrix"
+)
+
+// mostBins bounds the bins that the numbers of a column fall into.
+const mostBins = 128
+
+// binned is a table with each number replaced by that of its bin, column by column.
+type binned struct {
+	rows int
+	of   [][]uint8   // columns×rows
+	tops [][]float32 // columns: numbers up to tops[c][b] fall into bin b or a lower one; the last bin has no top
+}
+
+// bin divides the numbers of each column of some rows of x into bins with about as many rows each. Two numbers that are equal are in
+// one bin, and a column of few numbers has a bin for each.
+func bin(x *matrix.Dense, rows []int) *binned {
+	b := &binned{rows: len(rows), of: make([][]uint8, x.Cols), tops: make([][]float32, x.Cols)}
+	vec.Parallel(x.Cols, 1, func(lo, hi int) {
+		numbers, sorted := make([]float32, len(rows)), make([]float32, len(rows))
+		for c := lo; c < hi; c++ {
+			for r, i := range rows {
+				numbers[r] = x.Data[i*x.Stride+c]
+			}
+			copy(sorted, numbers)
+			slices.Sort(sorted)
+			b.tops[c] = tops(sorted)
+			of := make([]uint8, len(rows))
+			for r, v := range numbers {
+				at, _ := slices.BinarySearch(b.tops[c], v)
+				of[r] = uint8(at)
+			}
+			b.of[c] = of
+		}
+	})
+	return b
+}
+
+// tops are the largest numbers of the bins of sorted numbers, but for the last bin: thresholds half way to the next number that occurs.
+func tops(sorted []float32) (tops []float32) {
+	type run struct {
+		value float32
+		ends  int
+	}
+	var runs []run
+	for i, v := range sorted {
+		if i == 0 || v != sorted[i-1] {
+			runs = append(runs, run{value: v})
+		}
+		runs[len(runs)-1].ends = i + 1
+	}
+	done := 0
+	for i := range runs[:max(0, len(runs)-1)] {
+		left := mostBins - 1 - len(tops)
+		if left == 0 {
+			break
+		}
+		if len(runs)-1-i > left && (runs[i].ends-done)*(left+1) < len(sorted)-done {
+			continue // not yet its part of the rows
+		}
+		tops = append(tops, between(runs[i].value, runs[i+1].value))
+		done = runs[i].ends
+	}
+	return tops
+}
+
+// between is a number of at least a and less than b.
+func between(a, b float32) float32 {
+	m := float32((float64(a) + float64(b)) / 2)
+	if !(m >= a && m < b) || math.IsInf(float64(m), 0) {
+		return a
+	}
+	return m
+}

@@ -1,0 +1,100 @@
+// Package trees trains and evaluates boosted trees: sums of step functions, each of a few columns, that follow thresholds where smooth
+// functions need many rows.
+package trees
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"mercer/matrix"
+)
+
+// Levels is the number of questions of a tree, and Leaves that of its values for an output.
+const (
+	Levels = 6
+	Leaves = 1 << Levels
+)
+
+// Trees is a sum of oblivious trees (Kohavi and Li 1995): each asks the same questions of every row, is the number in a column larger
+// than a threshold?, and has a value for every combination of answers. It does not change and is safe for concurrent use.
+type Trees struct {
+	Dim, Outputs int
+
+	Start      []float64 // one for each output, to which the trees add
+	Columns    []int32   // trees×Levels
+	Thresholds []float32 // trees×Levels; the largest number for a question that is always denied
+	Values     []float32 // trees×Leaves×Outputs; answer l adds 2^l to the number of a leaf
+}
+
+// Len is the number of trees.
+func (t *Trees) Len() int { return len(t.Columns) / Levels }
+
+// Check says whether the numbers of trees, which may come from a file, fit together.
+func (t *Trees) Check() error {
+	n := t.Len()
+	if t.Dim < 1 || t.Outputs < 1 || len(t.Start) != t.Outputs || len(t.Columns) != n*Levels || len(t.Thresholds) != n*Levels ||
+		len(t.Values) != n*Leaves*t.Outputs {
+		return fmt.Errorf("%d columns, %d thresholds, %d values and %d starts are not those of trees with %d outputs",
+			len(t.Columns), len(t.Thresholds), len(t.Values), len(t.Start), t.Outputs)
+	}
+	for i, c := range t.Columns {
+		if c < 0 || int(c) >= t.Dim {
+			return fmt.Errorf("tree %d asks for column %d of %d", i/Levels+1, c+1, t.Dim)
+		}
+		if math.IsNaN(float64(t.Thresholds[i])) {
+			return fmt.Errorf("tree %d has a threshold that is not a number", i/Levels+1)
+		}
+	}
+	for _, v := range t.Values {
+		if v-v != 0 {
+			return errors.New("a value of a tree is not finite")
+		}
+	}
+	for _, v := range t.Start {
+		if v-v != 0 {
+			return errors.New("a start of trees is not finite")
+		}
+	}
+	return nil
+}
+
+// leaf is the number of the leaf of tree i that a row belongs to.
+func (t *Trees) leaf(i int, row []float32) (leaf int) {
+	columns, thresholds := t.Columns[i*Levels:][:Levels], t.Thresholds[i*Levels:][:Levels]
+	for l, c := range columns {
+		if row[c] > thresholds[l] {
+			leaf |= 1 << l
+		}
+	}
+	return leaf
+}
+
+// Add adds share times the scores of rows x to sums, rows×Outputs.
+func (t *Trees) Add(sums []float64, x *matrix.Dense, share float64) {
+	k := t.Outputs
+	for r := range x.Rows {
+		row, to := x.Row(r), sums[r*k:][:k]
+		for o, v := range t.Start {
+			to[o] += float64(share * v)
+		}
+		for i := range t.Len() {
+			for o, v := range t.Values[(i*Leaves+t.leaf(i, row))*k:][:k] {
+				to[o] += float64(share * float64(v))
+			}
+		}
+	}
+}
+
+// Times returns the trees whose scores are those of t by a factor for each output.
+func (t *Trees) Times(factors []float64) *Trees {
+	by := *t
+	by.Start, by.Values = make([]float64, len(t.Start)), make([]float32, len(t.Values))
+	for i, v := range t.Start {
+		by.Start[i] = v * factors[i]
+	}
+	for i, v := range t.Values {
+		by.Values[i] = float32(float64(v) * factors[i%t.Outputs])
+	}
+	return &by
+}

@@ -1,0 +1,137 @@
+package rfm
+
+import (
+	"math"
+	"slices"
+
+	"mercer/internal/landmarks"
+	"mercer/internal/trees"
+)
+
+// Machines are smooth, and meet a threshold, such as the fourth call to a service, with many rows only. Boosted trees are nothing but
+// thresholds. They cost little beside the choice of kinds and metrics, and a mean of both is often better than either.
+
+// fewJudges is the number of rows that judge below which all that are held out do.
+const fewJudges = 50
+
+// stepped trains boosted trees on some rows and gives them the share of the scores that the judges ask for. Of squared error and the
+// logistic loss it chooses what these find likelier; logits has no scores if there is no machine by the logistic loss.
+func (f *fitting) stepped(some []int, squares, logits judged) (best judged, logistic bool, steps Steps, err error) {
+	best, held := f.judging(squares), squares.held
+	if !f.opt.Classes {
+		best, steps, err = f.boost(some, held, best, false)
+	} else if logits.scores != nil {
+		by, beside, err := f.boost(some, held, f.judging(logits), true)
+		if err != nil {
+			return best, false, steps, err
+		}
+		if f.likelier(best.held, best.scores, by.scores) {
+			best, logistic, steps = by, true, beside
+		}
+	}
+	f.tell(best.held, best.scores)
+	return best, logistic, steps, err
+}
+
+// judging is what judges say, or all rows held out if there are few judges.
+func (f *fitting) judging(all judged) judged {
+	if all.scores == nil {
+		return all
+	}
+	few := judged{share: all.share}
+	for h, i := range all.held {
+		if f.judges[i] {
+			few.held = append(few.held, i)
+			few.scores = append(few.scores, all.scores[h*f.outputs:][:f.outputs]...)
+		}
+	}
+	if len(few.held) < fewJudges {
+		return all
+	}
+	return few
+}
+
+// boost trains boosted trees beside what was judged, and returns the scores of the judges with them.
+func (f *fitting) boost(some, held []int, by judged, logistic bool) (judged, Steps, error) {
+	main := slices.DeleteFunc(slices.Clone(some), func(i int) bool { _, out := slices.BinarySearch(held, i); return out })
+	if len(by.held) == 0 || len(main) == 0 {
+		return by, Steps{}, nil
+	}
+	opt := trees.Options{Logistic: logistic, Seed: f.opt.Seed}
+	few, scores, err := trees.Fit(f.ctx, f.x, main, f.choosers(held), by.held, f.y, f.outputs, f.weights, opt)
+	if err != nil || few.Len() == 0 {
+		return by, Steps{}, err
+	}
+	share, mean := f.treeShare(by, scores, logistic)
+	if share == 0 {
+		return by, Steps{}, nil
+	}
+	opt.Trees = few.Len()
+	all, _, err := trees.Fit(f.ctx, f.x, some, nil, nil, f.y, f.outputs, f.weights, opt)
+	if err != nil {
+		return by, Steps{}, err
+	}
+	return judged{by.held, mean, by.share}, Steps{all, share}, nil
+}
+
+// treeShare is the share of boosted trees in the mean of what was judged and their scores, and this mean. A mean of two kinds is most often
+// best near the half; so the share is the one nearest to it whose loss exceeds the smallest by no more than a standard error, that of
+// the difference of a row.
+func (f *fitting) treeShare(by judged, scores []float64, logistic bool) (share float64, mean []float64) {
+	y, weights := f.targets(by.held)
+	mean = make([]float64, len(scores))
+	mix := func(share float64) (losses []float64, sum float64) {
+		for i, v := range by.scores {
+			mean[i] = v + float64(share*(scores[i]-v))
+		}
+		losses = make([]float64, len(by.held))
+		for r := range losses {
+			row, of, weight := mean[r*f.outputs:][:f.outputs], y[r*f.outputs:][:f.outputs], 1.0
+			if weights != nil {
+				weight = weights[r]
+			}
+			if logistic {
+				losses[r] = weight * landmarks.LogLoss(row, of, nil, f.outputs)
+			} else {
+				for t, v := range row {
+					losses[r] += float64(weight * (v - of[t]) * (v - of[t]))
+				}
+			}
+			sum += losses[r]
+		}
+		return losses, sum
+	}
+	var best []float64
+	least := math.Inf(1)
+	for step := range shareSteps {
+		if losses, sum := mix(float64(step) / shareSteps); sum < least {
+			best, least, share = losses, sum, float64(step)/shareSteps
+		}
+	}
+	for at := 0.5; at != share; at += math.Copysign(1.0/shareSteps, share-at) {
+		at = math.Round(at*shareSteps) / shareSteps
+		losses, sum := mix(at)
+		squares, n := 0.0, float64(len(losses))
+		for r, v := range losses {
+			d := v - best[r] - (sum-least)/n
+			squares += float64(d * d)
+		}
+		if sum-least <= math.Sqrt(squares*n/max(1, n-1)) {
+			share = at
+			break
+		}
+	}
+	mix(share)
+	return share, mean
+}
+
+// targets are those of rows, and their weights, nil if all are 1.
+func (f *fitting) targets(rows []int) (y, weights []float64) {
+	for _, i := range rows {
+		y = append(y, f.y[i*f.outputs:][:f.outputs]...)
+		if f.weights != nil {
+			weights = append(weights, f.weights[i])
+		}
+	}
+	return y, weights
+}
