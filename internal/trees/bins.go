@@ -9,7 +9,7 @@ import (
 )
 
 // mostBins bounds the bins that the numbers of a column fall into.
-const mostBins = 128
+const mostBins = 64
 
 // binned is a table with each number replaced by that of its bin, column by column.
 type binned struct {
@@ -18,12 +18,12 @@ type binned struct {
 	tops [][]float32 // columns: numbers up to tops[c][b] fall into bin b or a lower one; the last bin has no top
 }
 
-// bin divides the numbers of each column of some rows of x into bins with about as many rows each. Two numbers that are equal are in
-// one bin, and a column of few numbers has a bin for each.
-func bin(x *matrix.Dense, rows []int) *binned {
+// bin divides the numbers of each column of some rows of x into bins with about as many of the first main rows each. Two numbers that are
+// equal are in one bin, and a column of few numbers has a bin for each.
+func bin(x *matrix.Dense, rows []int, main int) *binned {
 	b := &binned{rows: len(rows), of: make([][]uint8, x.Cols), tops: make([][]float32, x.Cols)}
 	vec.Parallel(x.Cols, 1, func(lo, hi int) {
-		numbers, sorted := make([]float32, len(rows)), make([]float32, len(rows))
+		numbers, sorted := make([]float32, len(rows)), make([]float32, main)
 		for c := lo; c < hi; c++ {
 			for r, i := range rows {
 				numbers[r] = x.Data[i*x.Stride+c]

@@ -104,7 +104,12 @@ type boosting struct {
 	sketches         int
 	sums             []float64 // for each row drawn: its sketches of gradients, and its weight
 	rows             []int32   // that were drawn
+	counted          []int32   // those of them that are counted at a level, with their places in a histogram and their sums
+	places           []int32
+	countedSums      []float64
 	leaf             []uint8   // of all rows
+	histograms       []float64 // for each column drawn, leaf and bin: what sums has, added up
+	swapped          [Leaves / 2]bool
 	gains            []float64 // of the best question for each column
 	questions        []uint8   // its bin
 	columns          []int
@@ -113,7 +118,7 @@ type boosting struct {
 
 func newBoosting(x *matrix.Dense, main, held []int, y []float64, outputs int, weights []float64, opt Options) *boosting {
 	rows := append(append(make([]int, 0, len(main)+len(held)), main...), held...)
-	b := &boosting{Trees: Trees{Dim: x.Cols, Outputs: outputs, Start: make([]float64, outputs)}, opt: opt, main: len(main), bins: bin(x, rows)}
+	b := &boosting{Trees: Trees{Dim: x.Cols, Outputs: outputs, Start: make([]float64, outputs)}, opt: opt, main: len(main), bins: bin(x, rows, len(main))}
 	b.y, b.weights = make([]float64, 0, len(rows)*outputs), make([]float64, len(rows))
 	for r, i := range rows {
 		b.y = append(b.y, y[i*outputs:][:outputs]...)
@@ -130,6 +135,7 @@ func newBoosting(x *matrix.Dense, main, held []int, y []float64, outputs int, we
 	b.slopes, b.curves = make([]float64, len(main)*outputs), make([]float64, len(main)*outputs)
 	b.sketches = min(outputs, mostSketches)
 	b.sums, b.rows, b.leaf = make([]float64, 0, len(main)*(b.sketches+1)), make([]int32, 0, len(main)), make([]uint8, len(rows))
+	b.histograms = make([]float64, min(x.Cols, mostColumns)*Leaves/2*mostBins*(b.sketches+1))
 	b.gains, b.questions = make([]float64, x.Cols), make([]uint8, x.Cols)
 	b.leafSums, b.leafHs = make([]float64, Leaves*outputs), make([]float64, Leaves*outputs)
 	return b
@@ -297,9 +303,9 @@ func (b *boosting) grow(t int) bool {
 // ask finds the question that divides the leaves of a level best: with the largest Σ |G|²/(W + λ) over the leaves after it, for sums G of
 // gradients and W of weights. The column is -1 if there is none.
 func (b *boosting) ask(level int) (column int, question uint8) {
-	leaves, stride := 1<<level, b.sketches+1
+	size := Leaves / 2 * mostBins * (b.sketches + 1)
+	b.few(level)
 	vec.Parallel(len(b.columns), 1, func(lo, hi int) {
-		histogram := make([]float64, leaves*mostBins*stride)
 		var scores [mostBins]float64
 		for i := lo; i < hi; i++ {
 			c := b.columns[i]
@@ -308,11 +314,11 @@ func (b *boosting) ask(level int) (column int, question uint8) {
 			if bins == 1 {
 				continue
 			}
-			clear(histogram)
-			b.count(histogram, b.bins.of[c])
+			histogram := b.histograms[i*size:][:size]
+			b.count(histogram, b.bins.of[c], level)
 			clear(scores[:bins])
-			for l := range leaves {
-				b.divide(scores[:bins-1], histogram[l*mostBins*stride:][:bins*stride])
+			for l := range 1 << level {
+				b.divide(scores[:bins-1], histogram[l*mostBins*(b.sketches+1):][:bins*(b.sketches+1)])
 			}
 			for q, v := range scores[:bins-1] {
 				if v > b.gains[c] {
@@ -333,22 +339,59 @@ func (b *boosting) ask(level int) (column int, question uint8) {
 	return column, b.questions[column]
 }
 
-// count adds the sums of the rows that were drawn to those of their leaf and bin.
-func (b *boosting) count(histogram []float64, of []uint8) {
-	if b.sketches == 1 {
-		for r, i := range b.rows {
-			to := histogram[2*(int(b.leaf[i])*mostBins+int(of[i])):][:2]
-			from := b.sums[2*r:][:2]
+// few lists the rows to be counted at a level: of the two leaves that each of the level before was divided into, those of the one with
+// fewer rows. The sums of the other one are what is left.
+func (b *boosting) few(level int) {
+	stride := b.sketches + 1
+	half := 1 << level >> 1
+	var sizes [Leaves]int
+	for _, i := range b.rows {
+		sizes[b.leaf[i]]++
+	}
+	for l := range half {
+		b.swapped[l] = sizes[l] < sizes[l+half]
+	}
+	b.counted, b.places, b.countedSums = b.counted[:0], b.places[:0], b.countedSums[:0]
+	for r, i := range b.rows {
+		l := int(b.leaf[i])
+		if level == 0 || b.swapped[l%half] == (l < half) {
+			b.counted, b.places = append(b.counted, i), append(b.places, int32((l|half)*mostBins*stride))
+			b.countedSums = append(b.countedSums, b.sums[r*stride:][:stride]...)
+		}
+	}
+}
+
+// count turns the sums of a column's bins in the leaves of the level before into those of this level.
+func (b *boosting) count(histogram []float64, of []uint8, level int) {
+	stride := b.sketches + 1
+	leaf := mostBins * stride
+	half := 1 << level >> 1
+	clear(histogram[half*leaf:][:max(1, half)*leaf])
+	places, sums := b.places[:len(b.counted)], b.countedSums
+	if stride == 2 {
+		for r, i := range b.counted {
+			to, from := histogram[int(places[r])+2*int(of[i]):][:2], sums[2*r:][:2]
 			to[0] += from[0]
 			to[1] += from[1]
 		}
-		return
+	} else {
+		for r, i := range b.counted {
+			to := histogram[int(places[r])+stride*int(of[i]):][:stride]
+			for s, v := range sums[r*stride:][:stride] {
+				to[s] += v
+			}
+		}
 	}
-	stride := b.sketches + 1
-	for r, i := range b.rows {
-		to := histogram[stride*(int(b.leaf[i])*mostBins+int(of[i])):][:stride]
-		for s, v := range b.sums[stride*r:][:stride] {
-			to[s] += v
+	for l := range half {
+		low, high := histogram[l*leaf:][:leaf], histogram[(l+half)*leaf:][:leaf]
+		if b.swapped[l] {
+			for s, v := range high {
+				low[s], high[s] = v, low[s]-v
+			}
+		} else {
+			for s, v := range high {
+				low[s] -= v
+			}
 		}
 	}
 }
