@@ -13,6 +13,7 @@ import (
 	"mercer/dataset"
 	"mercer/feature"
 	"mercer/internal/safetensors"
+	"mercer/internal/trees"
 	"mercer/kernel"
 	"mercer/learn"
 	"mercer/matrix"
@@ -41,6 +42,7 @@ type description struct {
 	Members       []member `json:"members,omitempty"`
 	Leaves        int      `json:"leaves,omitempty"`
 	Share         float64  `json:"share,omitempty"`
+	TreeShare     float64  `json:"tree_share,omitempty"` // of boosted trees in the scores; the machines have the rest
 	Votes         bool     `json:"votes,omitempty"`
 	Probabilities string   `json:"probabilities"`
 	Temperature   float64  `json:"temperature,omitempty"`
@@ -121,7 +123,7 @@ func describe(m *model.Model) (*matrices, error) {
 	x.addOffset(info.Offset)
 	if t := info.Threshold; t != nil {
 		least := float64(t.Score)
-		x.Threshold, x.Version = &least, 2
+		x.Threshold, x.Version = &least, max(2, x.Version)
 	}
 	return x, x.probabilities(m)
 }
@@ -192,13 +194,13 @@ func (x *matrices) learner(m *model.Model) error {
 	return nil
 }
 
-// addOffset adds the offset of a regression to the intercepts. The weights of a row's members add up to 1.
+// addOffset adds the offset of a regression to the intercepts. The weights of a row's members, and trees, add up to 1.
 func (x *matrices) addOffset(offset []float64) {
 	if offset == nil {
 		return
 	}
 	for name, t := range x.tensors {
-		if name != "linear.b" && !(strings.HasPrefix(name, "member.") && strings.HasSuffix(name, ".b")) {
+		if name != "linear.b" && name != "trees.start" && !(strings.HasPrefix(name, "member.") && strings.HasSuffix(name, ".b")) {
 			continue
 		}
 		b := slices.Clone(t.F64)
@@ -253,6 +255,7 @@ func (x *matrices) recursive(m *rfm.Machine) error {
 		x.tensors["tree.nodes"] = &safetensors.Tensor{Shape: []int{len(m.Tree()), 4}, F64: nodes}
 		x.tensors["tree.directions"] = &safetensors.Tensor{Shape: []int{len(m.Tree()), d}, F32: directions}
 	}
+	x.steps(m.Steps())
 	whole := m.Whole()
 	x.Leaves, x.Share = len(m.Leaves()), whole.Share
 	for l, leaf := range append(slices.Clone(m.Leaves()), whole.Leaf) {
@@ -272,6 +275,23 @@ func (x *matrices) recursive(m *rfm.Machine) error {
 		}
 	}
 	return nil
+}
+
+// steps adds boosted trees. Those who know version 2 know none.
+func (x *matrices) steps(s rfm.Steps) {
+	if s.Trees == nil {
+		return
+	}
+	n := s.Trees.Len()
+	columns := make([]float64, len(s.Trees.Columns))
+	for i, c := range s.Trees.Columns {
+		columns[i] = float64(c)
+	}
+	x.Version, x.TreeShare = 3, s.Share
+	x.tensors["trees.start"] = safetensors.Vector(s.Trees.Start)
+	x.tensors["trees.columns"] = &safetensors.Tensor{Shape: []int{n, trees.Levels}, F64: columns}
+	x.tensors["trees.thresholds"] = &safetensors.Tensor{Shape: []int{n, trees.Levels}, F32: s.Trees.Thresholds}
+	x.tensors["trees.values"] = &safetensors.Tensor{Shape: []int{n, trees.Leaves, s.Trees.Outputs}, F32: s.Trees.Values}
 }
 
 func (x *matrices) add(one member, k kernel.Kernel, rows *safetensors.Tensor, alpha, b []float64) error {

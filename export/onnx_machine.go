@@ -239,7 +239,34 @@ func (o *onnx) machines(x string) (string, error) {
 		other, _ := o.branch(func() (string, error) { return o.op("Identity", before), nil })
 		all = o.node("If", []string{some}, subgraph("then_branch", then), subgraph("else_branch", other))
 	}
+	if o.TreeShare > 0 {
+		all = o.op("Add", o.op("Mul", all, o.two(1-o.TreeShare)), o.trees(x))
+	}
 	return all, nil
+}
+
+// trees are the sums of boosted trees by their share.
+func (o *onnx) trees(x string) string {
+	columns, values := o.tensors["trees.columns"], o.tensors["trees.values"]
+	n, levels, leaves, outs := columns.Shape[0], columns.Shape[1], values.Shape[1], values.Shape[2]
+	asked, powers, firsts, by := make([]int64, n*levels), make([]float32, levels), make([]float32, n), make([]float64, len(values.F32))
+	for i, c := range columns.F64 {
+		asked[i] = int64(c)
+	}
+	for l := range powers {
+		powers[l] = float32(int(1) << l)
+	}
+	for i := range firsts {
+		firsts[i] = float32(i * leaves)
+	}
+	for i, v := range values.F32 {
+		by[i] = o.TreeShare * float64(v)
+	}
+	bits := o.cast(o.op("Greater", o.columns(x, asked), o.float([]int{1, n * levels}, o.tensors["trees.thresholds"].F32)), typeFloat)
+	leaf := o.reshape(o.op("MatMul", o.reshape(bits, -1, int64(levels)), o.float([]int{levels, 1}, powers)), -1, int64(n))
+	at := o.cast(o.op("Add", leaf, o.float([]int{1, n}, firsts)), typeInt64)
+	sums := o.sum(o.op("Gather", o.double([]int{n * leaves, outs}, by), at), 1)
+	return o.op("Add", o.reshape(sums, -1, int64(outs)), o.double([]int{1, outs}, times(o.TreeShare, o.tensors["trees.start"])))
 }
 
 // branch is a graph of its own with what of adds, except for its constants.

@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"mercer/feature"
@@ -244,6 +245,7 @@ func (q *sqlModel) machines(cols []int) ([]int, error) {
 		if m.Leaf < 0 {
 			by = m.Weight * q.Share
 		}
+		by *= 1 - q.TreeShare
 		if by == 0 {
 			continue
 		}
@@ -289,11 +291,73 @@ func (q *sqlModel) machines(cols []int) ([]int, error) {
 		}
 	}
 	q.where, q.uses = "", nil
+	if q.TreeShare > 0 {
+		sums, err := q.trees(cols, b)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, sums)
+	}
 	s := q.totals(all, b)
 	if q.Votes {
 		s = q.votes(s)
 	}
 	return s, nil
+}
+
+// trees are the sums of boosted trees by their share, without what they start with, which is added to b. Their table has a row for each
+// tree: the numbers of the columns that it asks for, thresholds, and values.
+func (q *sqlModel) trees(cols []int, b []float64) ([]int, error) {
+	columns, thresholds, values := q.tensors["trees.columns"], q.tensors["trees.thresholds"], q.tensors["trees.values"]
+	levels, leaves, outs := columns.Shape[1], values.Shape[1], values.Shape[2]
+	for t, v := range times(q.TreeShare, q.tensors["trees.start"]) {
+		b[t] += v
+	}
+	s, t := &segment{inner: []string{"w.k AS k"}}, sqlTable{rows: columns.Shape[0]}
+	var bits []string
+	for l := range levels {
+		asked := map[int]bool{}
+		for tree := range t.rows {
+			asked[int(columns.F64[tree*levels+l])] = true
+		}
+		value := fmt.Sprintf("CASE w.c%d", l)
+		for _, c := range slices.Sorted(maps.Keys(asked)) {
+			value += fmt.Sprintf(" WHEN %d THEN %s", c, q.x(cols[c]))
+			s.uses = append(s.uses, cols[c])
+		}
+		s.inner = append(s.inner, fmt.Sprintf("CASE WHEN %s END > w.t%d THEN %d ELSE 0 END AS b%d", value, l, 1<<l, l))
+		t.columns = append(t.columns, fmt.Sprintf("c%d", l), fmt.Sprintf("t%d", l))
+		bits = append(bits, fmt.Sprintf("f.b%d", l))
+	}
+	for o := range outs {
+		value := "CASE " + joined(" + ", bits)
+		for leaf := range leaves {
+			name := fmt.Sprintf("v%d_%d", leaf, o)
+			s.inner, t.columns = append(s.inner, "w."+name+" AS "+name), append(t.columns, name)
+			value += fmt.Sprintf(" WHEN %d THEN f.%s", leaf, name)
+		}
+		s.values = append(s.values, value+" END")
+	}
+	t.cell = func(row, column int) float64 {
+		level := row*levels + column/2
+		switch at := column - 2*levels; {
+		case at >= 0:
+			return q.TreeShare * float64(values.F32[(row*leaves+at%leaves)*outs+at/leaves])
+		case column%2 == 0:
+			return columns.F64[level]
+		default:
+			return float64(thresholds.F32[level])
+		}
+	}
+	var err error
+	if s.table, err = q.table(t); err != nil {
+		return nil, err
+	}
+	sums := make([]int, outs)
+	for o := range sums {
+		sums[o] = q.result(s, fmt.Sprintf("sum(g.v%d)", o))
+	}
+	return sums, nil
 }
 
 // votes are the contests that each class wins less those that it loses.

@@ -25,7 +25,7 @@ class Model:
     """A model: `about` is the description, `t` the tensors by name."""
 
     def __init__(self, about, tensors):
-        if about.get("format") != "mercer-export" or about.get("version") not in (1, 2):
+        if about.get("format") != "mercer-export" or about.get("version") not in (1, 2, 3):
             raise ValueError("not a model that mercer export wrote, or of a later version")
         self.about, self.t = about, tensors
 
@@ -115,6 +115,9 @@ class Model:
             of = m["weight"] * (a * np.ones(len(x)) if m["leaf"] < 0 else (1 - a) * at[-1 - m["leaf"]])
             if len(rows := np.flatnonzero(of)):
                 out[rows] += of[rows, None] * self._machine(i, x[rows])
+        if a := self.about.get("tree_share"):
+            leaf = (x[:, self.t["trees.columns"].astype(int)] > self.t["trees.thresholds"]) @ 2 ** np.arange(6)
+            out = (1 - a) * out + a * (self.t["trees.start"] + self.t["trees.values"][np.arange(len(self.t["trees.values"])), leaf].sum(1, np.float64))
         if self.about.get("votes"):
             k = len(self.about["classes"])
             out = np.where(out > 0, 1, -1) @ np.subtract(*np.eye(k)[np.stack(np.triu_indices(k, 1))])

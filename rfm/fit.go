@@ -48,6 +48,9 @@ type Options struct {
 	Leaf    int
 	Centres int
 
+	// Smooth leaves out boosted trees.
+	Smooth bool
+
 	// Lambda is λ of each machine, for as many rows as there are; 0 means that held-out rows of each leaf choose.
 	Lambda float64
 
@@ -485,17 +488,22 @@ func (f *fitting) lay(b *branch) int {
 }
 
 // progress says that machines were trained on so many rows more. A row of the sample that machines for all rows are
-// trained on takes about as long as one of a leaf.
+// trained on takes about as long as one of a leaf, and one of boosted trees half as long.
 func (f *fitting) progress(rows int) {
-	all := f.rows
-	if all > f.opt.Leaf {
-		all += min(all, wholeRows)
-	}
 	f.counting.Lock()
 	defer f.counting.Unlock()
 	f.done += rows
+	f.tellProgress(0)
+}
+
+// tellProgress tells the share of the work that is done, with so many rows of what is under way.
+func (f *fitting) tellProgress(rows float64) {
+	all := f.rows + min(f.rows, wholeRows)/2
+	if f.rows > f.opt.Leaf {
+		all += min(f.rows, wholeRows)
+	}
 	if f.opt.Progress != nil {
-		f.opt.Progress(min(1, float64(f.done)/float64(all)))
+		f.opt.Progress(min(1, (float64(f.done)+rows)/float64(all)))
 	}
 }
 

@@ -65,7 +65,7 @@ func TestPlantedColumns(t *testing.T) {
 	}
 	x, y := table(900, 12, 1)
 	xt, yt := table(500, 12, 2)
-	m, report := fitted(t, x, y, 1, nil, Options{Seed: 1})
+	m, report := fitted(t, x, y, 1, nil, Options{Seed: 1, Smooth: true})
 	if len(m.Leaves()) != 1 || report.Leaves != 1 || m.Centres() != report.Centres {
 		t.Errorf("%d leaves, %+v", len(m.Leaves()), report)
 	}
@@ -125,8 +125,8 @@ func TestLeavesLearnWhatMattersThere(t *testing.T) {
 	}
 	x, y := sides(2400, 1)
 	xt, yt := sides(1000, 2)
-	one, _ := fitted(t, x, y, 1, nil, Options{Seed: 1, Kinds: quick, Leaf: 2400})
-	two, report := fitted(t, x, y, 1, nil, Options{Seed: 1, Kinds: quick, Leaf: 1500})
+	one, _ := fitted(t, x, y, 1, nil, Options{Seed: 1, Kinds: quick, Leaf: 2400, Smooth: true})
+	two, report := fitted(t, x, y, 1, nil, Options{Seed: 1, Kinds: quick, Leaf: 1500, Smooth: true})
 	if len(one.Leaves()) != 1 || len(two.Leaves()) != 2 || report.Lines()[1][:8] != "2 leaves" {
 		t.Fatalf("%d and %d leaves, %q", len(one.Leaves()), len(two.Leaves()), report.Lines())
 	}
@@ -171,7 +171,7 @@ func TestShareOfTheWholeIsDecidedByHeldOutRows(t *testing.T) {
 		if share < c.least || share > c.most || m.Whole().Share != report.Whole {
 			t.Errorf("%s: machines for all rows have the share %g", name, share)
 		}
-		leaves, err := NewMachine(x.Cols, m.Tree(), m.Leaves(), Whole{})
+		leaves, err := NewMachine(x.Cols, m.Tree(), m.Leaves(), Whole{}, Steps{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +197,7 @@ func TestSizeOfLeaves(t *testing.T) {
 		if len(m.Leaves()) != want || report.Leaves != want || report.Centres != 50*trained || len(m.Tree()) != want-1 {
 			t.Errorf("%d rows: %d leaves, %+v", n, len(m.Leaves()), report)
 		}
-		if len(shares) != trained || shares[trained-1] != 1 || !slices.IsSorted(shares) {
+		if len(shares) <= trained || shares[len(shares)-1] != 1 || !slices.IsSorted(shares) {
 			t.Errorf("%d rows: progress %v", n, shares)
 		}
 	}

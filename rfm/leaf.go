@@ -119,9 +119,13 @@ func (t *trained) add(s *solving, weight float64) {
 func (f *fitting) hold() {
 	draw := random.New(f.opt.Seed, "rfm.held")
 	f.held, f.judges = make([]bool, f.x.Rows), make([]bool, f.x.Rows)
+	held, judges := heldShare, judgeShare
+	if f.x.Rows < fewRows {
+		held, judges = fewHeldShare, 0
+	}
 	for i := range f.held {
 		u := draw.Uniform()
-		f.held[i], f.judges[i] = u < heldShare, u < judgeShare
+		f.held[i], f.judges[i] = u < held, u < judges
 	}
 }
 
@@ -352,13 +356,15 @@ func search(from, step float64, try func(rate float64) (better bool, err error))
 	return nil
 }
 
-// heldShare is the share of the rows that are held out, at most mostHeld of a machine's, and judgeShare that of the rows that judge. Values of
-// the kernel are computed for valueRows at a time.
+// heldShare is the share of the rows that are held out, at most mostHeld of a machine's, and judgeShare that of those that judge. Of fewer than
+// fewRows, fewHeldShare are held out, and all of them choose and judge. Values of the kernel are computed for valueRows at a time.
 const (
-	heldShare  = 0.25
-	judgeShare = 0.1
-	mostHeld   = 5000
-	valueRows  = 2048
+	heldShare    = 0.25
+	judgeShare   = 0.1
+	fewRows      = 1000
+	fewHeldShare = 0.2
+	mostHeld     = 5000
+	valueRows    = 2048
 )
 
 // λ for each row is tried in steps of about √10 within these bounds.

@@ -77,6 +77,10 @@ func TestScoresAreMeansOfMembers(t *testing.T) {
 			leaves = append(leaves, whole.Leaf)
 			shares = append(shares, share{leaf: int32(len(leaves) - 1), of: float32(whole.Share)})
 		}
+		steps := m.Steps()
+		if steps.Share > 0 {
+			steps.Trees.Add(want[:], x.Slice(i, i+1), steps.Share)
+		}
 		for _, s := range shares {
 			for _, one := range leaves[s.leaf] {
 				u := matrix.Rows{Dense: x.Slice(i, i+1)}
@@ -88,7 +92,7 @@ func TestScoresAreMeansOfMembers(t *testing.T) {
 					t.Fatal(err)
 				}
 				for o, v := range score.Data {
-					want[o] += float64(s.of) * one.Weight * float64(v)
+					want[o] += float64(s.of) * one.Weight * float64(v) * (1 - steps.Share)
 				}
 			}
 		}

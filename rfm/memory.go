@@ -5,6 +5,7 @@ import (
 
 	"mercer/exact"
 	"mercer/internal/landmarks"
+	"mercer/internal/trees"
 )
 
 // sizes are the bounds of the rows of a leaf, of the landmarks of a machine, and of the machines of a leaf, for n rows.
@@ -24,8 +25,8 @@ func LeafRows(opt Options) int {
 
 // Bytes is the memory of Fit for n rows of d dimensions beside the rows, at most: all machines, 12d + 16K for each
 // landmark, and 8K more with the logistic loss; the training of one, with landmarks.Bytes or exact.FalkonBytes and the kernel of a few
-// thousand rows, or for the logistic loss of all, but at most 256 MiB; and 64 bytes
-// a row to divide them.
+// thousand rows, or for the logistic loss of all, but at most 256 MiB; 64 bytes
+// a row to divide them; and boosted trees (trees.Bytes).
 func Bytes(n, d, outputs int, opt Options) int64 {
 	leaf, centres, members := sizes(n, opt)
 	leaf = min(leaf, n)
@@ -45,7 +46,8 @@ func Bytes(n, d, outputs int, opt Options) int64 {
 	if centres > mostDirect {
 		one = exact.FalkonBytes(leaf, d, centres, outputs, false)
 	}
-	return all*int64(members)*landmark + one + 4*int64(leaf)*int64(3*d) + dividing*int64(n)
+	return all*int64(members)*landmark + one + 4*int64(leaf)*int64(3*d) + dividing*int64(n) +
+		trees.Bytes(min(n, wholeRows), d, outputs)
 }
 
 // dividing is the number of bytes a row that a tree takes to grow: which rows belong to both sides of the nodes from the root to a

@@ -11,7 +11,7 @@ import (
 // Machines are smooth, and meet a threshold, such as the fourth call to a service, with many rows only. Boosted trees are nothing but
 // thresholds. They cost little beside the choice of kinds and metrics, and a mean of both is often better than either.
 
-// fewJudges is the number of rows that judge below which all that are held out do.
+// fewJudges is the number of judges below which all rows held out judge.
 const fewJudges = 50
 
 // stepped trains boosted trees on some rows and gives them the share of the scores that the judges ask for. Of squared error and the
@@ -54,10 +54,11 @@ func (f *fitting) judging(all judged) judged {
 // boost trains boosted trees beside what was judged, and returns the scores of the judges with them.
 func (f *fitting) boost(some, held []int, by judged, logistic bool) (judged, Steps, error) {
 	main := slices.DeleteFunc(slices.Clone(some), func(i int) bool { _, out := slices.BinarySearch(held, i); return out })
-	if len(by.held) == 0 || len(main) == 0 {
+	if f.opt.Smooth || len(by.held) == 0 || len(main) == 0 {
 		return by, Steps{}, nil
 	}
-	opt := trees.Options{Logistic: logistic, Seed: f.opt.Seed}
+	defer f.progress(len(some) / 2)
+	opt := trees.Options{Logistic: logistic, Seed: f.opt.Seed, Progress: func(share float64) { f.tellProgress(float64(len(some)) / 4 * share) }}
 	few, scores, err := trees.Fit(f.ctx, f.x, main, f.choosers(held), by.held, f.y, f.outputs, f.weights, opt)
 	if err != nil || few.Len() == 0 {
 		return by, Steps{}, err
@@ -66,7 +67,7 @@ func (f *fitting) boost(some, held []int, by judged, logistic bool) (judged, Ste
 	if share == 0 {
 		return by, Steps{}, nil
 	}
-	opt.Trees = few.Len()
+	opt.Trees, opt.Progress = few.Len(), func(share float64) { f.tellProgress(float64(len(some)) / 4 * (1 + share)) }
 	all, _, err := trees.Fit(f.ctx, f.x, some, nil, nil, f.y, f.outputs, f.weights, opt)
 	if err != nil {
 		return by, Steps{}, err
@@ -74,55 +75,67 @@ func (f *fitting) boost(some, held []int, by judged, logistic bool) (judged, Ste
 	return judged{by.held, mean, by.share}, Steps{all, share}, nil
 }
 
-// treeShare is the share of boosted trees in the mean of what was judged and their scores, and this mean. A mean of two kinds is most often
-// best near the half; so the share is the one nearest to it whose loss exceeds the smallest by no more than a standard error, that of
-// the difference of a row.
+// treeShare is the share of boosted trees in the mean of what was judged and their scores, and this mean. Means of two kinds are most often
+// best near the half; so the share is the one nearest to it whose loss exceeds the smallest by no more than chance: a quarter of a standard
+// error, by the differences of the rows.
 func (f *fitting) treeShare(by judged, scores []float64, logistic bool) (share float64, mean []float64) {
 	y, weights := f.targets(by.held)
 	mean = make([]float64, len(scores))
-	mix := func(share float64) (losses []float64, sum float64) {
+	mix := func(share float64) {
 		for i, v := range by.scores {
 			mean[i] = v + float64(share*(scores[i]-v))
 		}
-		losses = make([]float64, len(by.held))
-		for r := range losses {
-			row, of, weight := mean[r*f.outputs:][:f.outputs], y[r*f.outputs:][:f.outputs], 1.0
-			if weights != nil {
-				weight = weights[r]
-			}
-			if logistic {
-				losses[r] = weight * landmarks.LogLoss(row, of, nil, f.outputs)
-			} else {
-				for t, v := range row {
-					losses[r] += float64(weight * (v - of[t]) * (v - of[t]))
-				}
-			}
-			sum += losses[r]
-		}
-		return losses, sum
 	}
-	var best []float64
-	least := math.Inf(1)
-	for step := range shareSteps {
-		if losses, sum := mix(float64(step) / shareSteps); sum < least {
-			best, least, share = losses, sum, float64(step)/shareSteps
+	var losses [shareSteps][]float64 // of the rows, for each share
+	best, least := 0, math.Inf(1)
+	for s := range losses {
+		mix(float64(s) / shareSteps)
+		losses[s] = f.losses(mean, y, weights, logistic)
+		if sum := sumOf(losses[s]); sum < least {
+			best, least = s, sum
 		}
 	}
-	for at := 0.5; at != share; at += math.Copysign(1.0/shareSteps, share-at) {
-		at = math.Round(at*shareSteps) / shareSteps
-		losses, sum := mix(at)
-		squares, n := 0.0, float64(len(losses))
-		for r, v := range losses {
-			d := v - best[r] - (sum-least)/n
-			squares += float64(d * d)
-		}
-		if sum-least <= math.Sqrt(squares*n/max(1, n-1)) {
-			share = at
-			break
+	at := shareSteps / 2
+	for at != best && !f.chance(losses[at], losses[best]) {
+		if at < best {
+			at++
+		} else {
+			at--
 		}
 	}
+	share = float64(at) / shareSteps
 	mix(share)
 	return share, mean
+}
+
+// losses are those of rows, by squared error or the logistic loss.
+func (f *fitting) losses(scores, y, weights []float64, logistic bool) []float64 {
+	all := make([]float64, len(y)/f.outputs)
+	for r := range all {
+		of, is := scores[r*f.outputs:][:f.outputs], y[r*f.outputs:][:f.outputs]
+		if logistic {
+			all[r] = landmarks.LogLoss(of, is, nil, f.outputs)
+		} else {
+			for t, v := range of {
+				all[r] += float64((v - is[t]) * (v - is[t]))
+			}
+		}
+		if weights != nil {
+			all[r] *= weights[r]
+		}
+	}
+	return all
+}
+
+// chance says that losses exceed others by no more than a quarter of a standard error of the sum of the differences.
+func (f *fitting) chance(losses, others []float64) bool {
+	n := float64(len(losses))
+	more, squares := sumOf(losses)-sumOf(others), 0.0
+	for r, v := range losses {
+		d := v - others[r] - more/n
+		squares += float64(d * d)
+	}
+	return more <= math.Sqrt(squares*n/max(1, n-1))/4
 }
 
 // targets are those of rows, and their weights, nil if all are 1.

@@ -82,7 +82,7 @@ func TestMachinesForAllRowsAreChecked(t *testing.T) {
 		"have the share -1 of the scores":  {fine, -1},
 		"has 1 outputs, the first has 2":   {other.Leaves()[0], 0.5},
 	} {
-		if _, err := NewMachine(6, m.Tree(), m.Leaves(), whole); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewMachine(6, m.Tree(), m.Leaves(), whole, Steps{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

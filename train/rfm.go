@@ -30,6 +30,9 @@ type RFM struct {
 	Leaf    int `json:"leaf,omitempty"`
 	Members int `json:"members,omitempty"`
 
+	// Smooth leaves out boosted trees beside the machines.
+	Smooth bool `json:"smooth,omitempty"`
+
 	// TargetMeans says which columns have the mean targets of their values: "none", "categories", "all"
 	// for whole numbers that repeat as well, or "auto" (or "") for what held-out rows ask for. Means of the
 	// training's own rows come from other rows.
@@ -47,11 +50,12 @@ var rfmLearner = Traits{
 	help: map[string]*option.Phrase{
 		"leaf":    option.Phrasef("most rows of a leaf of rfm (default: 2000)"),
 		"members": option.Phrasef("most machines of rfm that are averaged in a leaf (default 2; 1 with more than 400,000 rows)"),
+		"smooth":  option.Phrasef("no boosted trees beside the kernel machines of rfm"),
 		"target_means": option.Phrasef("columns that rfm gives the mean targets of their values: none, categories, all (whole " +
 			"numbers that repeat as well), auto (default auto: what held-out rows ask for)"),
 	},
 	uses:    []string{"features"},
-	implied: []string{"leaf", "members", "target_means"},
+	implied: []string{"leaf", "members", "smooth", "target_means"},
 	exact:   true,
 	own:     true,
 	check:   checked((*RFM).check),
@@ -254,7 +258,7 @@ func denseBytes(sum *dataset.Summary) float64 { return 4 * float64(sum.Rows) * f
 func (f *fit) rfmOptions(sum *dataset.Summary) rfm.Options {
 	o := As[RFM](f.cfg.Learner)
 	opt := rfm.Options{
-		Kinds: f.cfg.kinds(sum.Dim), Members: o.Members, Leaf: o.Leaf, Centres: f.cfg.Map.Features, Lambda: o.Lambda,
+		Kinds: f.cfg.kinds(sum.Dim), Members: o.Members, Leaf: o.Leaf, Smooth: o.Smooth, Centres: f.cfg.Map.Features, Lambda: o.Lambda,
 		Classes: f.classes != nil, Logistic: f.classes != nil, Held: f.classes != nil || f.labels != nil, Seed: f.cfg.Seed,
 	}
 	if f.opt.Memory > 0 && opt.Leaf == 0 {

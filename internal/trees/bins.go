@@ -1,7 +1,6 @@
 package trees
 
 import (
-	"math"
 	"slices"
 
 	"mercer/internal/vec"
@@ -42,7 +41,7 @@ func bin(x *matrix.Dense, rows []int, main int) *binned {
 	return b
 }
 
-// tops are the largest numbers of the bins of sorted numbers, but for the last bin: thresholds half way to the next number that occurs.
+// tops are the largest numbers of the bins of sorted numbers, but for the last bin: thresholds between them and the next numbers that occur.
 func tops(sorted []float32) (tops []float32) {
 	type run struct {
 		value float32
@@ -70,10 +69,14 @@ func tops(sorted []float32) (tops []float32) {
 	return tops
 }
 
+// golden is where between two numbers a threshold lies: not at a half, where a whole number may be that occurs in no row of the training, and
+// where other programs, which scale by other roundings, would see it on either side.
+const golden = 0.6180339887498949
+
 // between is a number of at least a and less than b.
 func between(a, b float32) float32 {
-	m := float32((float64(a) + float64(b)) / 2)
-	if !(m >= a && m < b) || math.IsInf(float64(m), 0) {
+	m := float32(float64(a) + golden*(float64(b)-float64(a)))
+	if !(m >= a && m < b) {
 		return a
 	}
 	return m

@@ -22,8 +22,8 @@ type Options struct {
 
 	Seed uint64
 
-	// Progress, if not nil, is told the number of trees, and of how many at most.
-	Progress func(trees, most int)
+	// Progress, if not nil, is told now and then the share of the trees, of as many as there are at most.
+	Progress func(share float64)
 }
 
 const (
@@ -46,7 +46,7 @@ const (
 // the loss of the rows held stops to fall, and returns as many trees as have the smallest, with their scores of the rows others, len(others)×outputs.
 // Targets y and weights (nil: all 1) are those of all rows of x. The result depends on the arguments alone, not on the number of threads.
 //
-// Time: O(n·d) for each tree. Memory: a byte for each number of the rows, and 40 for each of their outputs.
+// Time: O(n·d) for each tree. Memory: Bytes.
 func Fit(ctx context.Context, x *matrix.Dense, main, held, others []int, y []float64, outputs int, weights []float64, opt Options) (*Trees, []float64, error) {
 	if outputs < 1 || len(y) != x.Rows*outputs || weights != nil && len(weights) != x.Rows || len(main) == 0 {
 		return nil, nil, fmt.Errorf("trees: %d rows with %d targets of %d outputs and %d weights", x.Rows, len(y), outputs, len(weights))
@@ -67,8 +67,8 @@ func Fit(ctx context.Context, x *matrix.Dense, main, held, others []int, y []flo
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		if opt.Progress != nil {
-			opt.Progress(t, most)
+		if opt.Progress != nil && t%16 == 0 {
+			opt.Progress(float64(t) / float64(most))
 		}
 		if !b.grow(t) {
 			break
@@ -87,6 +87,13 @@ func Fit(ctx context.Context, x *matrix.Dense, main, held, others []int, y []flo
 		b.Add(scores, matrix.Pick(matrix.Rows{Dense: x}, others).Dense, 1)
 	}
 	return &b.Trees, scores, nil
+}
+
+// Bytes is the memory of Fit for n rows of d columns beside the rows, at most: a byte for each number; targets, scores, derivatives and sums;
+// histograms; and the trees.
+func Bytes(n, d, outputs int) int64 {
+	k, s := int64(outputs), int64(min(outputs, mostSketches)+1)
+	return int64(n)*(int64(d)+40*k+16*s+16) + int64(min(d, mostColumns))*Leaves/2*mostBins*8*s + mostTrees*(4*Leaves*k+8*Levels)
 }
 
 // boosting is the state of Fit. Its rows are those of main, and then those held.

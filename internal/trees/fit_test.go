@@ -361,8 +361,8 @@ func TestWrongTreesAreRefused(t *testing.T) {
 func TestEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	x, y := steep(300)
-	opt := Options{Trees: 1000, Progress: func(n, most int) {
-		if n == 3 && most == 1000 {
+	opt := Options{Trees: 1000, Progress: func(share float64) {
+		if share == 0.032 {
 			cancel()
 		}
 	}}
