@@ -37,6 +37,7 @@ var floors = map[string]int{
 	"moments":              2,
 	"fetch":                1, // as those of database
 	"database":             1, // its tests are above dataset
+	"internal/trees":       2,
 	"feature":              3,
 	"learn":                4,
 	"reduce":               4,

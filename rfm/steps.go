@@ -76,7 +76,7 @@ func (f *fitting) boost(some, held []int, by judged, logistic bool) (judged, Ste
 }
 
 // treeShare is the share of boosted trees in the mean of what was judged and their scores, and this mean. Means of two kinds are most often
-// best near the half; so the share is the one nearest to it whose loss exceeds the smallest by no more than chance: a quarter of a standard
+// best near the half; so the share is the one nearest to it whose loss exceeds the smallest by no more than chance: half a standard
 // error, by the differences of the rows.
 func (f *fitting) treeShare(by judged, scores []float64, logistic bool) (share float64, mean []float64) {
 	y, weights := f.targets(by.held)
@@ -127,7 +127,7 @@ func (f *fitting) losses(scores, y, weights []float64, logistic bool) []float64 
 	return all
 }
 
-// chance says that losses exceed others by no more than a quarter of a standard error of the sum of the differences.
+// chance says that losses exceed others by no more than half a standard error of the sum of the differences.
 func (f *fitting) chance(losses, others []float64) bool {
 	n := float64(len(losses))
 	more, squares := sumOf(losses)-sumOf(others), 0.0
@@ -135,7 +135,7 @@ func (f *fitting) chance(losses, others []float64) bool {
 		d := v - others[r] - more/n
 		squares += float64(d * d)
 	}
-	return more <= math.Sqrt(squares*n/max(1, n-1))/4
+	return more <= math.Sqrt(squares*n/max(1, n-1))/2
 }
 
 // targets are those of rows, and their weights, nil if all are 1.

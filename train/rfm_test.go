@@ -299,7 +299,7 @@ func TestWeightsOfRFM(t *testing.T) {
 		}
 	}
 	src := source(t, matrix.Rows{Dense: x}, one, 1, nil)
-	cfg := Config{Learner: RFM{Lambda: 1e6}, Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 60}} // the mean, nearly
+	cfg := Config{Learner: RFM{Lambda: 1e6, Smooth: true}, Kernel: Kernel{Name: "rbf"}, Map: Map{Features: 60}} // the mean, nearly
 	plain, weighted := fitted(t, src, cfg), fitted(t, &weightedSource{src}, cfg)
 	mean := func(w func(i int) float64) float64 {
 		sum, total := 0.0, 0.0
