@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write docs/cli.md and the tables of doc
 func reference(t *testing.T) []byte {
 	var b bytes.Buffer
 	b.WriteString("# The command line\n\nWhat `mercer COMMAND --help-all` prints; " +
-		"`--help` has the common flags alone. Exit codes: 0 done, 1 the work failed, 2 the command line was wrong, 3 a check found what it looked for (`predict --check=fail`), 3 a check found what it looked for (`predict --check=fail`), 130 a signal ended it.\n" +
+		"`--help` has the common flags alone. Exit codes: 0 done, 1 the work failed, 2 the command line was wrong, 3 a check found what it looked for (`predict --check=fail`), 130 a signal ended it.\n" +
 		"An error is one line on standard error. This page is written by `go test ./internal/cli -run TestReference -update`.\n")
 	for _, cmd := range append([]string{""}, names()...) {
 		args := strings.Fields(cmd + " --help-all")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -225,27 +226,30 @@ func exactPipeline(cmd *cobra.Command, c *train.Config) (pipeline.Config, error)
 	return cfg, nil
 }
 
-// mapOptions are the flags of single maps, each named as in feature.Options.
+// mapOptions are the flags of single maps, one for each field of feature.Options, with its name in JSON.
 func mapOptions(f *pflag.FlagSet, o *feature.Options) {
-	f.StringVar(&o.Form, "form", "", feature.OptionHelp("form"))
-	f.StringVar(&o.Radius, "radius", "", feature.OptionHelp("radius"))
-	f.IntVar(&o.Order, "order", 0, feature.OptionHelp("order"))
-	f.StringVar(&o.Hash, "hash", "", feature.OptionHelp("hash"))
-	f.BoolVar(&o.Complex, "complex", false, feature.OptionHelp("complex"))
-	f.Float64SliceVar(&o.Series, "series", nil, feature.OptionHelp("series"))
-	f.StringVar(&o.Entries, "entries", "", feature.OptionHelp("entries"))
-	f.Float64Var(&o.Sparsity, "sparsity", 0, feature.OptionHelp("sparsity"))
-	f.IntVar(&o.Pool, "pool", 0, feature.OptionHelp("pool"))
-	f.IntVar(&o.T, "t", 0, feature.OptionHelp("t"))
-	f.StringVar(&o.Reuse, "reuse", "", feature.OptionHelp("reuse"))
-	f.IntVar(&o.Rank, "rank", 0, feature.OptionHelp("rank"))
-	f.IntVar(&o.Terms, "terms", 0, feature.OptionHelp("terms"))
-	f.StringVar(&o.Window, "window", "", feature.OptionHelp("window"))
-	f.Float64Var(&o.Period, "period", 0, feature.OptionHelp("period"))
-	f.Float64Var(&o.Stretch, "stretch", 0, feature.OptionHelp("stretch"))
-	f.StringVar(&o.Landmarks, "landmarks", "", landmarksHelp())
-	f.Float64Var(&o.Width, "width", 0, feature.OptionHelp("width"))
-	f.StringVar(&o.Widths, "widths", "", feature.OptionHelp("widths"))
+	v := reflect.ValueOf(o).Elem()
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		help := feature.OptionHelp(name)
+		if name == "landmarks" {
+			help = landmarksHelp()
+		}
+		switch to := v.Field(i).Addr().Interface().(type) {
+		case *string:
+			f.StringVar(to, name, "", help)
+		case *bool:
+			f.BoolVar(to, name, false, help)
+		case *int:
+			f.IntVar(to, name, 0, help)
+		case *float64:
+			f.Float64Var(to, name, 0, help)
+		case *[]float64:
+			f.Float64SliceVar(to, name, nil, help)
+		default:
+			panic("cli: no flag takes the option " + name)
+		}
+	}
 }
 
 // landmarksHelp is the help of the option, but rows that are given come from a file.
