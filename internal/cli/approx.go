@@ -33,7 +33,7 @@ type approximation struct {
 	data        dataset.Options
 	json        bool
 	progress    string
-	pages       pages
+	pages       Pages
 
 	kernel    kernel.Kernel
 	convertTo kernel.Kernel
@@ -112,8 +112,8 @@ the nearest that some have; "impossible" is their share.`,
 	scaleFlag(cmd, &a.cfg)
 	dataFlags(cmd, &a.data)
 	f.BoolVar(&a.json, "json", false, "print one JSON object instead of text")
-	progressFlag(cmd, &a.progress)
-	pageFlags(cmd, &a.pages)
+	ProgressFlag(cmd, &a.progress)
+	PageFlags(cmd, &a.pages)
 	tableFlag(cmd, &a.pages)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		asked := 0
@@ -169,7 +169,7 @@ func (a *approximation) run(cmd *cobra.Command, path string) error {
 	if err := a.check(cmd); err != nil {
 		return err
 	}
-	if err := a.pages.check(path, a.fitOn); err != nil {
+	if err := a.pages.Check(path, a.fitOn); err != nil {
 		return err
 	}
 	if err := readLandmarks(ctx, &a.cfg, a.data); err != nil {
@@ -187,21 +187,21 @@ func (a *approximation) run(cmd *cobra.Command, path string) error {
 	if err := a.checkConvert(candidates); err != nil {
 		return err
 	}
-	p, err := newProgress(cmd, a.progress)
+	p, err := NewProgress(cmd, a.progress)
 	if err != nil {
 		return err
 	}
-	defer p.done()
+	defer p.Done()
 	found, err := a.measure(ctx, path, candidates, p)
 	if err != nil {
 		return err
 	}
-	p.done()
+	p.Done()
 	return a.show(cmd, found)
 }
 
 // measure measures the candidates on rows of the data.
-func (a *approximation) measure(ctx context.Context, path string, candidates []approx.Candidate, p *progress) (*present.Approx, error) {
+func (a *approximation) measure(ctx context.Context, path string, candidates []approx.Candidate, p *Progress) (*present.Approx, error) {
 	rows, err := a.read(ctx, path, candidates, p)
 	if err != nil {
 		return nil, err
@@ -210,7 +210,7 @@ func (a *approximation) measure(ctx context.Context, path string, candidates []a
 		return nil, fmt.Errorf("%s: %w", a.name, err)
 	}
 	a.opt.Seed, a.opt.MaxBytes = a.cfg.Seed, int64(a.memory)
-	a.opt.Progress = func(what string, share float64) { p.report(what, 0, share) }
+	a.opt.Progress = func(what string, share float64) { p.Report(what, 0, share) }
 	r, err := approx.Measure(ctx, rows, candidates, a.opt)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.name, err)
@@ -247,7 +247,7 @@ func (a *approximation) show(cmd *cobra.Command, found *present.Approx) error {
 	if err := a.pages.writeTable(cmd, a.json, found.CSV); err != nil {
 		return err
 	}
-	if err := a.pages.write(cmd, found.Page(), a.json); err != nil || !a.json {
+	if err := a.pages.Write(cmd, found.Page(), a.json); err != nil || !a.json {
 		return err
 	}
 	return present.JSON(cmd.OutOrStdout(), found.JSON())

@@ -65,7 +65,7 @@ func (a *approximation) candidates() ([]approx.Candidate, error) {
 				a.left = append(a.left, approx.Skipped{Map: c.Name(), Reason: err.Error()})
 				continue
 			}
-			return nil, usageError{err}
+			return nil, UsageError{err}
 		}
 		list = append(list, c)
 	}

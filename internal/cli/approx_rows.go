@@ -13,7 +13,7 @@ import (
 )
 
 // read draws rows of the data, scales them, and fixes γ.
-func (a *approximation) read(ctx context.Context, path string, candidates []approx.Candidate, p *progress) (rows approx.Rows, err error) {
+func (a *approximation) read(ctx context.Context, path string, candidates []approx.Candidate, p *Progress) (rows approx.Rows, err error) {
 	fitRows := max(sampleRows(candidates), dataset.ScaleSample(a.pipe.Scale))
 	a.name = path
 	from := path
@@ -97,7 +97,7 @@ func (a *approximation) divide(sample matrix.Rows, fitted bool) (rows approx.Row
 
 // judged are scaled rows of DATA where the maps are fitted to those of another file.
 func (a *approximation) judged(ctx context.Context, path string, schema *dataset.Schema, scaling *pipeline.Pipeline,
-	p *progress) (x matrix.Rows, err error) {
+	p *Progress) (x matrix.Rows, err error) {
 	a.data.Schema = schema
 	src, err := dataset.Open(ctx, path, a.data)
 	if err != nil {
@@ -122,7 +122,7 @@ func (a *approximation) judged(ctx context.Context, path string, schema *dataset
 }
 
 // survey reads data once and draws a sample.
-func (a *approximation) survey(ctx context.Context, src *dataset.File, rows int, p *progress) (*dataset.Summary, error) {
+func (a *approximation) survey(ctx context.Context, src *dataset.File, rows int, p *Progress) (*dataset.Summary, error) {
 	return dataset.Survey(ctx, src, dataset.SurveyOptions{Seed: a.cfg.Seed, Sample: rows,
-		Progress: func(rows int, share float64) { p.report("read", rows, share) }})
+		Progress: func(rows int, share float64) { p.Report("read", rows, share) }})
 }

@@ -121,7 +121,7 @@ var longWork = 10.0
 // announce tells what a long training will take before it begins. Of a short one the
 // first rows tell. That it cannot be predicted is no error here: the training will tell what is
 // wrong.
-func (t *training) announce(ctx context.Context, p *progress, path string, memory int64) {
+func (t *training) announce(ctx context.Context, p *Progress, path string, memory int64) {
 	if !p.tells() || t.auto || t.estimable(path) != "" {
 		return
 	}
@@ -130,9 +130,9 @@ func (t *training) announce(ctx context.Context, p *progress, path string, memor
 		return
 	}
 	defer src.Close()
-	p.report("estimate", 0, -1)
+	p.Report("estimate", 0, -1)
 	if c, err := t.predictCost(ctx, src, memory, 1, longWork); err == nil && c != nil && c.Seconds >= longWork {
 		p.note(c.Text())
 	}
-	p.done()
+	p.Done()
 }

@@ -75,7 +75,7 @@ func (v *bagValue) Set(s string) error {
 	text := []byte(strings.TrimSpace(s))
 	if name, ok := strings.CutPrefix(s, "@"); ok {
 		var err error
-		if text, err = readSmall(name, nil); err != nil {
+		if text, err = ReadSmall(name, nil); err != nil {
 			return err
 		}
 	}

@@ -107,7 +107,7 @@ func benchMap(cmd *cobra.Command, job bench.MapJob, asJSON bool) error {
 		return stopped
 	}
 	if err != nil {
-		return usageError{err}
+		return UsageError{err}
 	}
 	if asJSON {
 		return present.JSON(cmd.OutOrStdout(), r)

@@ -26,7 +26,7 @@ type compare struct {
 	memory   bytesValue
 	json     bool
 	progress string
-	pages    pages
+	pages    Pages
 }
 
 func newCompare() *cobra.Command {
@@ -91,8 +91,8 @@ so that fewer --resamples may suit millions of rows. The rows themselves are nev
 	f.Var(&c.memory, "memory", "most memory to train configurations in, such as 8GiB (default: 80 % of what is free)")
 	dataFlags(cmd, &c.data)
 	f.BoolVar(&c.json, "json", false, "print one JSON object instead of text")
-	progressFlag(cmd, &c.progress)
-	pageFlags(cmd, &c.pages)
+	ProgressFlag(cmd, &c.progress)
+	PageFlags(cmd, &c.pages)
 	return cmd
 }
 
@@ -122,17 +122,17 @@ func (c *compare) run(cmd *cobra.Command, path string, args []string) error {
 		return usagef("--test %q is not known; known are t, mcnemar", c.opt.Test)
 	case c.opt.Metric != "":
 		if err := lab.ComparedMetric(c.opt.Metric); err != nil {
-			return usageError{err}
+			return UsageError{err}
 		}
 	}
-	p, err := newProgress(cmd, c.progress)
+	p, err := NewProgress(cmd, c.progress)
 	if err != nil {
 		return err
 	}
-	if err := c.pages.check(append(args, path)...); err != nil {
+	if err := c.pages.Check(append(args, path)...); err != nil {
 		return err
 	}
-	c.opt.Progress = p.report
+	c.opt.Progress = p.Report
 	if err := dataThenModels(cmd, path, args); err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func fileNames(paths []string) []string {
 }
 
 // models compares trained models.
-func (c *compare) models(cmd *cobra.Command, path string, paths []string, p *progress) error {
+func (c *compare) models(cmd *cobra.Command, path string, paths []string, p *Progress) error {
 	if len(paths) < 2 {
 		return usagef("%s to compare; give two or more, or configurations with --configs", units.Plural(len(paths), "model"))
 	}
@@ -205,7 +205,7 @@ func (c *compare) models(cmd *cobra.Command, path string, paths []string, p *pro
 		src, file = f, f
 	}
 	result, err := lab.Compare(cmd.Context(), predictors, src, c.opt.CompareOptions)
-	p.done()
+	p.Done()
 	if err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func (c *compare) models(cmd *cobra.Command, path string, paths []string, p *pro
 		return err
 	}
 	if c.json {
-		if err := c.pages.write(cmd, page, true); err != nil {
+		if err := c.pages.Write(cmd, page, true); err != nil {
 			return err
 		}
 		return present.JSON(cmd.OutOrStdout(), out)
@@ -242,7 +242,7 @@ func (c *compare) models(cmd *cobra.Command, path string, paths []string, p *pro
 	if err := present.ModelsText(cmd.OutOrStdout(), out, filepath.Base(dataset.ShownPath(path)), c.opt.Resamples); err != nil {
 		return err
 	}
-	return c.pages.write(cmd, page, false)
+	return c.pages.Write(cmd, page, false)
 }
 
 // loadPredictors loads models, and gives the first of Mercer's, nil if there is none, and how each of Mercer's reads rows.

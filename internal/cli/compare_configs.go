@@ -22,7 +22,7 @@ import (
 )
 
 // configurations compares configurations by their folds.
-func (c *compare) configurations(cmd *cobra.Command, path string, files []string, p *progress) error {
+func (c *compare) configurations(cmd *cobra.Command, path string, files []string, p *Progress) error {
 	if !c.files && len(files) > 0 {
 		return usagef("%s is a model beside configurations; compare models, or configurations (files of them with --configs)", files[0])
 	}
@@ -62,7 +62,7 @@ func (c *compare) configurations(cmd *cobra.Command, path string, files []string
 	}
 	forecast := c.announce(cmd.Context(), p, f, configs)
 	result, err := lab.CompareConfigs(cmd.Context(), configs, f, c.opt)
-	p.done()
+	p.Done()
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (c *compare) configurations(cmd *cobra.Command, path string, files []string
 		return err
 	}
 	if c.json {
-		if err := c.pages.write(cmd, page, true); err != nil {
+		if err := c.pages.Write(cmd, page, true); err != nil {
 			return err
 		}
 		return present.JSON(cmd.OutOrStdout(), present.ConfigsJSON{ConfigComparison: result, Forecast: forecast})
@@ -79,12 +79,12 @@ func (c *compare) configurations(cmd *cobra.Command, path string, files []string
 	if err := present.ConfigsText(cmd.OutOrStdout(), result, filepath.Base(dataset.ShownPath(path))); err != nil {
 		return err
 	}
-	return c.pages.write(cmd, page, false)
+	return c.pages.Write(cmd, page, false)
 }
 
 // announce tells what a comparison takes that is long: each configuration is trained once a fold. It is nil
 // of what is short, or cannot be predicted.
-func (c *compare) announce(ctx context.Context, p *progress, src dataset.Source, configs []lab.NamedConfig) *cost.Forecast {
+func (c *compare) announce(ctx context.Context, p *Progress, src dataset.Source, configs []lab.NamedConfig) *cost.Forecast {
 	if !p.tells() {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (c *compare) announce(ctx context.Context, p *progress, src dataset.Source,
 
 // readConfig reads a configuration in JSON.
 func readConfig(path string) (c train.Config, err error) {
-	text, err := readSmall(path, nil)
+	text, err := ReadSmall(path, nil)
 	if err != nil {
 		return c, err
 	}

@@ -40,10 +40,10 @@ func (t *training) goOn(cmd *cobra.Command, path string) error {
 	if err := checkData(&t.data); err != nil {
 		return err
 	}
-	if err := t.pages.check(t.out, t.from, path, t.test, t.testLabels); err != nil {
+	if err := t.pages.Check(t.out, t.from, path, t.test, t.testLabels); err != nil {
 		return err
 	}
-	p, err := newProgress(cmd, t.progress)
+	p, err := NewProgress(cmd, t.progress)
 	if err != nil {
 		return err
 	}
@@ -62,13 +62,13 @@ func (t *training) goOn(cmd *cobra.Command, path string) error {
 	}
 	cfg := front.Config{
 		Continue: m, Test: t.testData(),
-		Training: train.Options{Progress: p.report, Validated: t.validated(p)},
-		Metrics:  lab.Options{Curves: t.pages.wanted(), Intervals: true},
+		Training: train.Options{Progress: p.Report, Validated: t.validated(p)},
+		Metrics:  lab.Options{Curves: t.pages.Wanted(), Intervals: true},
 	}
 	data := t.data
 	data.Stream = true // there is one pass
 	r, err := front.Train(cmd.Context(), front.File(path, data), cfg)
-	p.done()
+	p.Done()
 	var cannot *front.ContinueError
 	if errors.As(err, &cannot) {
 		return fmt.Errorf("%s: %w", t.from, cannot.Err)

@@ -52,7 +52,7 @@ func (c *converting) run(cmd *cobra.Command, path, out string) error {
 	if format == "" {
 		var err error
 		if format, err = dataset.ConvertFormat(out); err != nil {
-			return usageError{err}
+			return UsageError{err}
 		}
 	} else if !slices.Contains(dataset.ConvertFormats(), format) {
 		return usagef("--to %q is not known; known are %s", format, strings.Join(dataset.ConvertFormats(), ", "))

@@ -24,7 +24,7 @@ func newCurve() *cobra.Command {
 		memory   bytesValue
 		asJSON   bool
 		progress string
-		pages    pages
+		pages    Pages
 	)
 	cmd := &cobra.Command{
 		Use:   "curve [flags] DATA",
@@ -57,7 +57,7 @@ first training, about how long it takes and what it holds (not with --progress n
 				return err
 			}
 			if err := cfg.Check(); err != nil {
-				return usageError{err}
+				return UsageError{err}
 			}
 			if err := checkData(&data); err != nil {
 				return err
@@ -70,10 +70,10 @@ first training, about how long it takes and what it holds (not with --progress n
 			case cfg.Task == "outliers" || cfg.LearnerName() == "one-class":
 				return usagef("outliers have no labels to measure errors by")
 			}
-			if err := pages.check(args[0], data.LabelsFile); err != nil {
+			if err := pages.Check(args[0], data.LabelsFile); err != nil {
 				return err
 			}
-			p, err := newProgress(cmd, progress)
+			p, err := NewProgress(cmd, progress)
 			if err != nil {
 				return err
 			}
@@ -94,13 +94,13 @@ first training, about how long it takes and what it holds (not with --progress n
 			}
 			opt := cost.CurveOptions{
 				Rows: rows, Features: features, Seeds: seeds, Memory: int64(memory),
-				Progress: func(k, of, rows int) { p.report("train", rows, float64(k-1)/float64(of)) },
+				Progress: func(k, of, rows int) { p.Report("train", rows, float64(k-1)/float64(of)) },
 			}
 			if p.tells() {
 				opt.Forecast, opt.ForecastFrom = func(f cost.Forecast) { p.note(f.Text("points")) }, longWork
 			}
 			c, err := cost.LearningCurve(cmd.Context(), s, cfg, opt)
-			p.done()
+			p.Done()
 			if err != nil {
 				return err
 			}
@@ -111,12 +111,12 @@ first training, about how long it takes and what it holds (not with --progress n
 				return err
 			}
 			if asJSON {
-				if err := pages.write(cmd, present.CurvePage(c, filepath.Base(dataset.ShownPath(args[0]))), true); err != nil {
+				if err := pages.Write(cmd, present.CurvePage(c, filepath.Base(dataset.ShownPath(args[0]))), true); err != nil {
 					return err
 				}
 				return present.JSON(cmd.OutOrStdout(), c)
 			}
-			return pages.write(cmd, present.CurvePage(c, filepath.Base(dataset.ShownPath(args[0]))), false)
+			return pages.Write(cmd, present.CurvePage(c, filepath.Base(dataset.ShownPath(args[0]))), false)
 		},
 	}
 	f := cmd.Flags()
@@ -133,8 +133,8 @@ first training, about how long it takes and what it holds (not with --progress n
 	dataFlags(cmd, &data)
 	f.Var(&memory, "memory", "most memory to train in, such as 8GiB (default: 80 % of what is free)")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
-	progressFlag(cmd, &progress)
-	pageFlags(cmd, &pages)
+	ProgressFlag(cmd, &progress)
+	PageFlags(cmd, &pages)
 	tableFlag(cmd, &pages)
 	return cmd
 }

@@ -39,7 +39,7 @@ type demo struct {
 	progress string
 
 	w    io.Writer // for text; discards with --json
-	bars *progress
+	bars *Progress
 }
 
 func newDemo() *cobra.Command {
@@ -67,7 +67,7 @@ needs no files.`,
 	f.StringVarP(&d.out, "output", "o", "", "file to keep the stream's model in")
 	f.StringVar(&d.write, "write", "", "only write the digits as train.csv and test.csv into this directory")
 	f.BoolVar(&d.json, "json", false, "print one JSON object instead of text")
-	progressFlag(cmd, &d.progress)
+	ProgressFlag(cmd, &d.progress)
 	return cmd
 }
 
@@ -79,7 +79,7 @@ func (d *demo) run(cmd *cobra.Command) error {
 		return usagef("the stream needs at least 1000 --rows, 5 --dims, 2 --features and 1 row a --batch")
 	}
 	var err error
-	if d.bars, err = newProgress(cmd, d.progress); err != nil {
+	if d.bars, err = NewProgress(cmd, d.progress); err != nil {
 		return err
 	}
 	d.w = cmd.OutOrStdout()
@@ -215,8 +215,8 @@ func (d *demo) stream(ctx context.Context) (*present.StreamJSON, error) {
 
 	start := time.Now()
 	m, report, err := train.Fit(ctx, rows, train.Config{Map: train.Map{Features: d.features}, Seed: d.seed},
-		train.Options{Progress: d.bars.report})
-	d.bars.done()
+		train.Options{Progress: d.bars.Report})
+	d.bars.Done()
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func newEval() *cobra.Command {
 		least    string
 		quantile float64
 		progress string
-		pages    pages
+		pages    Pages
 	)
 	cmd := &cobra.Command{
 		Use:   "eval [flags] MODEL DATA",
@@ -61,10 +61,10 @@ residuals.`,
 			if curves && !asJSON {
 				return usagef("--curves is for --json; give both")
 			}
-			if err := pages.check(args...); err != nil {
+			if err := pages.Check(args...); err != nil {
 				return err
 			}
-			p, err := newProgress(cmd, progress)
+			p, err := NewProgress(cmd, progress)
 			if err != nil {
 				return err
 			}
@@ -84,16 +84,16 @@ residuals.`,
 			}
 			defer src.Close()
 			metrics, err := lab.Evaluate(cmd.Context(), m, src, lab.Options{
-				Progress: func(rows int, share float64) { p.report("test", rows, share) },
-				Curves:   curves || pages.wanted(), Quantile: quantile})
-			p.done()
+				Progress: func(rows int, share float64) { p.Report("test", rows, share) },
+				Curves:   curves || pages.Wanted(), Quantile: quantile})
+			p.Done()
 			if err != nil {
 				return err
 			}
 			warnUnseen(cmd, unseenIn(src))
 			w := cmd.OutOrStdout()
 			var page *report.Page
-			if pages.wanted() {
+			if pages.Wanted() {
 				if page, err = evalPage(cmd.Context(), m, args[0], src, metrics); err != nil {
 					return err
 				}
@@ -102,13 +102,13 @@ residuals.`,
 				metrics.Curves = nil
 			}
 			if asJSON {
-				if err := pages.write(cmd, page, true); err != nil {
+				if err := pages.Write(cmd, page, true); err != nil {
 					return err
 				}
 				return present.JSON(w, metrics)
 			}
 			present.EvalText(w, metrics, present.ModelOf(m).Row(), perClass)
-			return pages.write(cmd, page, false)
+			return pages.Write(cmd, page, false)
 		},
 	}
 	thresholdFlag(cmd, &least)
@@ -118,8 +118,8 @@ residuals.`,
 	cmd.Flags().BoolVar(&perClass, "per-class", false, "show each class (label, output) and the confusion matrix")
 	cmd.Flags().BoolVar(&curves, "curves", false, "with --json: the points of curves too")
 	cmd.Flags().Float64Var(&quantile, "quantile", 0, "quantile of the pinball loss (default: the one that the model predicts)")
-	pageFlags(cmd, &pages)
-	progressFlag(cmd, &progress)
+	PageFlags(cmd, &pages)
+	ProgressFlag(cmd, &progress)
 	return cmd
 }
 

@@ -34,7 +34,7 @@ type explaining struct {
 	top          int
 	json         bool
 	progress     string
-	pages        pages
+	pages        Pages
 }
 
 func newExplain() *cobra.Command {
@@ -78,9 +78,9 @@ A column is one of the file: the values of a categorical column go together. doc
 	f.Uint64Var(&e.seed, "seed", 1, "seed of all that is random")
 	dataFlags(cmd, &e.data)
 	f.BoolVar(&e.json, "json", false, "print one JSON object instead of text")
-	pageFlags(cmd, &e.pages)
+	PageFlags(cmd, &e.pages)
 	tableFlag(cmd, &e.pages)
-	progressFlag(cmd, &e.progress)
+	ProgressFlag(cmd, &e.progress)
 	return cmd
 }
 
@@ -116,14 +116,14 @@ func (e *explaining) run(cmd *cobra.Command, modelPath, path string) error {
 	if err := e.check(cmd); err != nil {
 		return err
 	}
-	if err := e.pages.check(modelPath, path, e.file()); err != nil {
+	if err := e.pages.Check(modelPath, path, e.file()); err != nil {
 		return err
 	}
 	wanted, err := parseRowList(e.rows)
 	if err != nil {
 		return err
 	}
-	bars, err := newProgress(cmd, e.progress)
+	bars, err := NewProgress(cmd, e.progress)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (e *explaining) run(cmd *cobra.Command, modelPath, path string) error {
 	} else {
 		err = e.single(cmd, m, modelPath, src, bars, wanted, shown)
 	}
-	bars.done()
+	bars.Done()
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (e *explaining) run(cmd *cobra.Command, modelPath, path string) error {
 }
 
 // whole explains the model as a whole.
-func (e *explaining) whole(cmd *cobra.Command, m *model.Model, modelPath string, src *rows, bars *progress) error {
+func (e *explaining) whole(cmd *cobra.Command, m *model.Model, modelPath string, src *rows, bars *Progress) error {
 	ctx, repeats := cmd.Context(), cmp.Or(e.permutations, explain.Repeats)
 	if e.sample == 0 {
 		e.sample = explain.DefaultRows(m, repeats)
@@ -174,14 +174,14 @@ func (e *explaining) whole(cmd *cobra.Command, m *model.Model, modelPath string,
 	}
 	out := &present.Explanation{Model: filepath.Base(modelPath), Data: filepath.Base(src.Name())}
 	out.Importance, err = explain.Importance(ctx, m, sample, explain.ImportanceOptions{Repeats: repeats, Seed: e.seed,
-		Progress: func(share float64) { bars.report("permute", -1, share) }})
+		Progress: func(share float64) { bars.Report("permute", -1, share) }})
 	if err != nil {
 		return err
 	}
 	if e.dependence > 0 {
 		out.Dependence, err = explain.Dependence(ctx, m, sample, explain.DependenceOptions{
 			Columns: out.Importance.Leading(e.dependence), Seed: e.seed,
-			Progress: func(share float64) { bars.report("depend", -1, share) }})
+			Progress: func(share float64) { bars.Report("depend", -1, share) }})
 		if err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func (e *explaining) whole(cmd *cobra.Command, m *model.Model, modelPath string,
 		out.NoPairs = "the model's metric has no two columns that go together"
 	}
 	out.Pairs = pairs
-	bars.done()
+	bars.Done()
 	if e.json {
 		if err := present.JSON(cmd.OutOrStdout(), out); err != nil {
 			return err
@@ -205,7 +205,7 @@ func (e *explaining) whole(cmd *cobra.Command, m *model.Model, modelPath string,
 	if err := e.pages.writeTable(cmd, e.json, func(w io.Writer) error { return present.ExplainCSV(w, out) }); err != nil {
 		return err
 	}
-	return e.pages.write(cmd, present.ExplainPage(out, e.top), e.json)
+	return e.pages.Write(cmd, present.ExplainPage(out, e.top), e.json)
 }
 
 // file is the file of background rows, "" if there is none.
@@ -241,7 +241,7 @@ func (e *explaining) compared(cmd *cobra.Command, m *model.Model, src *rows) (*e
 }
 
 // single explains single rows.
-func (e *explaining) single(cmd *cobra.Command, m *model.Model, modelPath string, src *rows, bars *progress, wanted *rowList,
+func (e *explaining) single(cmd *cobra.Command, m *model.Model, modelPath string, src *rows, bars *Progress, wanted *rowList,
 	shown outputShown) error {
 	back, err := e.compared(cmd, m, src)
 	if err != nil {
@@ -271,13 +271,13 @@ func (e *explaining) single(cmd *cobra.Command, m *model.Model, modelPath string
 					return err
 				}
 				r := shown.row(m, columns, c, b.X.Slice(i, i+1))
-				bars.report("explain", row+1, b.Pass.Progress())
+				bars.Report("explain", row+1, b.Pass.Progress())
 				if table != nil {
 					if err := out.CSVRow(table, &r); err != nil {
 						return err
 					}
 				}
-				if e.json || e.pages.wanted() {
+				if e.json || e.pages.Wanted() {
 					out.Rows = append(out.Rows, r)
 				}
 				if told {
@@ -305,16 +305,16 @@ func (e *explaining) single(cmd *cobra.Command, m *model.Model, modelPath string
 	if err != nil {
 		return err
 	}
-	bars.done()
+	bars.Done()
 	if e.json {
 		if err := present.JSON(cmd.OutOrStdout(), out); err != nil {
 			return err
 		}
 	}
-	if !e.pages.wanted() {
+	if !e.pages.Wanted() {
 		return nil
 	}
-	return e.pages.write(cmd, out.Page(e.top), e.json)
+	return e.pages.Write(cmd, out.Page(e.top), e.json)
 }
 
 // outputShown is the score that is shown of each row.

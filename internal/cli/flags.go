@@ -221,7 +221,7 @@ func exactPipeline(cmd *cobra.Command, c *train.Config) (pipeline.Config, error)
 	probe.Seed = max(probe.Seed, 1)
 	cfg, err := probe.Pipeline()
 	if err != nil {
-		return cfg, usageError{err}
+		return cfg, UsageError{err}
 	}
 	return cfg, nil
 }

@@ -103,7 +103,7 @@ func (m liblinearModel) Lines() []string {
 }
 
 // runForeign predicts the rows of a file with a model of LIBSVM or LIBLINEAR.
-func (p *predict) runForeign(cmd *cobra.Command, kind, modelPath, path string, bars *progress) error {
+func (p *predict) runForeign(cmd *cobra.Command, kind, modelPath, path string, bars *Progress) error {
 	m, err := loadForeign(kind, modelPath)
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (p *predict) runForeign(cmd *cobra.Command, kind, modelPath, path string, b
 				return fmt.Errorf("%s: %w", path, err)
 			}
 			rows += b.X.Len()
-			bars.report("predict", rows, b.Pass.Progress())
+			bars.Report("predict", rows, b.Pass.Progress())
 		}
 		return nil
 	})

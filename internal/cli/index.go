@@ -64,7 +64,7 @@ An index takes 4·D bytes a row, 12 more, and the code.`,
 	modelFlags(cmd, &x.cfg)
 	dataFlags(cmd, &x.data)
 	f.BoolVar(&x.json, "json", false, "print one JSON object instead of text")
-	progressFlag(cmd, &x.progress)
+	ProgressFlag(cmd, &x.progress)
 	return cmd
 }
 
@@ -81,12 +81,12 @@ func (x *indexing) run(cmd *cobra.Command, path string) error {
 	if err := checkData(&x.data); err != nil {
 		return err
 	}
-	p, err := newProgress(cmd, x.progress)
+	p, err := NewProgress(cmd, x.progress)
 	if err != nil {
 		return err
 	}
-	defer p.done()
-	report := func(rows int, share float64) { p.report("map", rows, share) }
+	defer p.Done()
+	report := func(rows int, share float64) { p.Report("map", rows, share) }
 	var info *neighbours.Info
 	out := x.out
 	switch {
@@ -119,7 +119,7 @@ func (x *indexing) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	p.done()
+	p.Done()
 	st, err := os.Stat(out)
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func (x *indexing) run(cmd *cobra.Command, path string) error {
 	return nil
 }
 
-func (x *indexing) build(cmd *cobra.Command, path string, p *progress) (*neighbours.Info, error) {
+func (x *indexing) build(cmd *cobra.Command, path string, p *Progress) (*neighbours.Info, error) {
 	ctx := cmd.Context()
 	if err := settle(cmd, &x.cfg); err != nil {
 		return nil, err
@@ -140,21 +140,21 @@ func (x *indexing) build(cmd *cobra.Command, path string, p *progress) (*neighbo
 		return nil, err
 	}
 	if err := x.cfg.Check(); err != nil {
-		return nil, usageError{err}
+		return nil, UsageError{err}
 	}
 	x.codes.Seed = x.cfg.Seed
 	if x.codes.Codes == "" && x.codes.Bits == 0 {
 		x.codes.Seed = 0
 	}
 	if err := x.codes.Check(); err != nil {
-		return nil, usageError{err}
+		return nil, UsageError{err}
 	}
-	f, err := fitTransform(ctx, path, x.data, x.cfg, train.Options{Progress: p.report})
+	f, err := fitTransform(ctx, path, x.data, x.cfg, train.Options{Progress: p.Report})
 	if err != nil {
 		return nil, err
 	}
 	defer f.src.Close()
-	report := func(rows int, share float64) { p.report("map", rows, share) }
+	report := func(rows int, share float64) { p.Report("map", rows, share) }
 	return neighbours.Build(ctx, x.out, f.src, f.schema, f.mapping, f.why, x.codes, report)
 }
 

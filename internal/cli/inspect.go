@@ -20,7 +20,7 @@ func newInspect() *cobra.Command {
 		progress string
 		schema   string
 		file     string
-		pages    pages
+		pages    Pages
 	)
 	cmd := &cobra.Command{
 		Use:   "inspect [flags] MODEL|DATA",
@@ -49,7 +49,7 @@ matters to it, the ranges it has seen, hashes, and the command that makes it aga
 			if kind := foreignKind(args[0]); kind != "" {
 				return inspectForeign(cmd, kind, args[0], asJSON)
 			}
-			p, err := newProgress(cmd, progress)
+			p, err := NewProgress(cmd, progress)
 			if err != nil {
 				return err
 			}
@@ -63,9 +63,9 @@ matters to it, the ranges it has seen, hashes, and the command that makes it aga
 	groupFlag(cmd, &data)
 	cmd.Flags().StringVar(&schema, "schema", "", "file to write the kinds of the columns of a table to, to be edited and given to train --schema")
 	cmd.Flags().StringVar(&file, "data", "", "file that a model was trained on, whose hash its card (--report) tells")
-	pageFlags(cmd, &pages)
+	PageFlags(cmd, &pages)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
-	progressFlag(cmd, &progress)
+	ProgressFlag(cmd, &progress)
 	return cmd
 }
 
@@ -84,11 +84,11 @@ func isModel(path string) bool {
 	return strings.HasSuffix(path, ".mercer") || n == 9 && head[8] == '{' && head[4] == 0 && head[5] == 0 && head[6] == 0 && head[7] == 0
 }
 
-func inspectModel(cmd *cobra.Command, path, data string, asJSON bool, pages *pages) error {
-	if err := pages.check(path, data); err != nil {
+func inspectModel(cmd *cobra.Command, path, data string, asJSON bool, pages *Pages) error {
+	if err := pages.Check(path, data); err != nil {
 		return err
 	}
-	if data != "" && !pages.wanted() {
+	if data != "" && !pages.Wanted() {
 		return usagef("--data is for the card of a model; give --report as well")
 	}
 	m, err := model.Load(path)
@@ -98,12 +98,12 @@ func inspectModel(cmd *cobra.Command, path, data string, asJSON bool, pages *pag
 		}
 		return err
 	}
-	if pages.wanted() {
+	if pages.Wanted() {
 		page, err := cardPage(m, path, data)
 		if err != nil {
 			return err
 		}
-		if err := pages.write(cmd, page, asJSON); err != nil {
+		if err := pages.Write(cmd, page, asJSON); err != nil {
 			return err
 		}
 	}
@@ -118,21 +118,21 @@ func inspectModel(cmd *cobra.Command, path, data string, asJSON bool, pages *pag
 	return nil
 }
 
-func inspectData(cmd *cobra.Command, path string, opt dataset.Options, p *progress, asJSON bool, schema string, pages *pages) error {
-	if err := pages.check(path, schema); err != nil {
+func inspectData(cmd *cobra.Command, path string, opt dataset.Options, p *Progress, asJSON bool, schema string, pages *Pages) error {
+	if err := pages.Check(path, schema); err != nil {
 		return err
 	}
 	opt.Columns.Exact, opt.Columns.Notice = true, nil
-	opt.Columns.Progress = func(rows int, share float64) { p.report("look", rows, share) }
+	opt.Columns.Progress = func(rows int, share float64) { p.Report("look", rows, share) }
 	src, err := dataset.Open(cmd.Context(), path, opt)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
 	sum, err := dataset.Survey(cmd.Context(), src, dataset.SurveyOptions{
-		Progress: func(rows int, share float64) { p.report("read", rows, share) },
+		Progress: func(rows int, share float64) { p.Report("read", rows, share) },
 	})
-	p.done()
+	p.Done()
 	if err != nil {
 		return err
 	}
@@ -145,8 +145,8 @@ func inspectData(cmd *cobra.Command, path string, opt dataset.Options, p *progre
 			return err
 		}
 	}
-	if pages.wanted() {
-		if err := pages.write(cmd, present.DataPage(d), asJSON); err != nil {
+	if pages.Wanted() {
+		if err := pages.Write(cmd, present.DataPage(d), asJSON); err != nil {
 			return err
 		}
 	}
@@ -173,16 +173,16 @@ func writeKinds(out, path string, p *dataset.Profile) error {
 }
 
 // inspectBags is inspectData for bags.
-func inspectBags(cmd *cobra.Command, path string, opt dataset.Options, p *progress, asJSON bool) error {
+func inspectBags(cmd *cobra.Command, path string, opt dataset.Options, p *Progress, asJSON bool) error {
 	src, err := dataset.OpenBags(cmd.Context(), path, opt)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
 	sum, err := dataset.SurveyBags(cmd.Context(), src, dataset.SurveyOptions{
-		Progress: func(rows int, share float64) { p.report("read", rows, share) },
+		Progress: func(rows int, share float64) { p.Report("read", rows, share) },
 	})
-	p.done()
+	p.Done()
 	if err != nil {
 		return err
 	}

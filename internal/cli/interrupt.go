@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -20,20 +21,25 @@ const grace = 250 * time.Millisecond
 // Main runs the command line of this process until it ends or a signal (SIGINT, SIGTERM) ends it: with exit
 // code 130, one line, and no half-written file, after half a second at most. A server first answers what it
 // has been asked. A second signal ends anything at once.
-func Main() int {
+func (p *Program) Main() int {
+	if os.Getenv("GOGC") == "" {
+		// Batches, blocks and panels are used again, so there is little garbage; letting it
+		// double a heap that is all data would only cost memory.
+		debug.SetGCPercent(20)
+	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	done := make(chan int, 1)
-	go func() { done <- Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr) }()
+	go func() { done <- p.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr) }()
 	select {
 	case code := <-done:
 		return code
 	case <-signals:
 	}
 	cancel()
-	cmd, _, err := newRoot().Find(os.Args[1:])
+	cmd, _, err := p.root().Find(os.Args[1:])
 	var late <-chan time.Time
 	if err != nil || cmd.Name() != "serve" {
 		late = time.After(grace)
@@ -50,7 +56,7 @@ func Main() int {
 		return code
 	default:
 	}
-	name, what := "mercer", "nothing was written"
+	name, what := p.Name, "nothing was written"
 	if err == nil {
 		name = cmd.CommandPath()
 		if cmd.Flags().Lookup("journal") != nil {

@@ -62,7 +62,7 @@ alone. --scale none leaves the numbers as they are.
 	scaleFlag(cmd, &g.cfg)
 	dataFlags(cmd, &g.data)
 	f.BoolVar(&g.json, "json", false, "print one JSON object instead of text")
-	progressFlag(cmd, &g.progress)
+	ProgressFlag(cmd, &g.progress)
 	return cmd
 }
 
@@ -126,11 +126,11 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 	if err := checkData(&g.data); err != nil {
 		return err
 	}
-	p, err := newProgress(cmd, g.progress)
+	p, err := NewProgress(cmd, g.progress)
 	if err != nil {
 		return err
 	}
-	defer p.done()
+	defer p.Done()
 	ctx := cmd.Context()
 
 	g.data.AllInputs, g.data.AsWritten = true, true
@@ -140,7 +140,7 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 	}
 	defer src.Close()
 	sum, err := dataset.Survey(ctx, src, dataset.SurveyOptions{Seed: cfg.Seed, Sample: dataset.ScaleSample(cfg.Scale),
-		Progress: func(rows int, share float64) { p.report("read", rows, share) }})
+		Progress: func(rows int, share float64) { p.Report("read", rows, share) }})
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 		if err := w.WriteRows64(part); err != nil {
 			return err
 		}
-		p.report("kernel", j, float64(j)/float64(x.Len()))
+		p.Report("kernel", j, float64(j)/float64(x.Len()))
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -217,7 +217,7 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 	if err := w.Commit(); err != nil {
 		return err
 	}
-	p.done()
+	p.Done()
 	result := &present.Gram{Output: g.out, Rows: x.Len(), Of: y.Len(), Dim: x.Dim(), Bytes: size, Scale: scaling.Scaler().Kind,
 		Kernel: kern, Why: why, Distances: g.distance}
 	sayLabel(cmd, args[0], &schema, &g.data, g.json)

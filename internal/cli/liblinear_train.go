@@ -143,7 +143,7 @@ func (t *liblinearTrain) run(cmd *cobra.Command, path, out string) error {
 		t.opt.Solver = liblinear.L2RL2LossSVC
 	}
 	if err := t.opt.Check(); err != nil {
-		return usageError{err}
+		return UsageError{err}
 	}
 	if t.find && t.opt.Solver != liblinear.L2RLR && t.opt.Solver != liblinear.L2RL2LossSVC && t.opt.Solver != liblinear.L2RL2LossSVR {
 		return usagef("-C finds parameters for the solvers 0, 2 and 11 only")

@@ -46,7 +46,7 @@ func (m *mapValue) Set(s string) error {
 	text := []byte(strings.TrimSpace(s))
 	if name, ok := strings.CutPrefix(s, "@"); ok {
 		var err error
-		if text, err = readSmall(name, nil); err != nil {
+		if text, err = ReadSmall(name, nil); err != nil {
 			return err
 		}
 	} else if !bytes.HasPrefix(text, []byte("{")) {

@@ -10,8 +10,8 @@ import (
 	"mercer/internal/spelling"
 )
 
-// firstWord finds a command line whose first word is no command, before its flags are taken for those of mercer
-// itself.
+// firstWord finds a command line whose first word is no command, before its flags are taken for those of the
+// program itself.
 func firstWord(root *cobra.Command, args []string) error {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") || strings.HasPrefix(args[0], "__") || args[0] == "help" || args[0] == "completion" {
 		return nil // help, completion and what shells ask for are cobra's
@@ -29,12 +29,12 @@ func unknownCommand(root *cobra.Command, word string) error {
 		known = append(known, c.Name())
 	}
 	if near := spelling.Near(word, known); near != "" {
-		return usagef("%q is no command; did you mean %s? mercer --help lists them", word, near)
+		return usagef("%q is no command; did you mean %s? %s --help lists them", word, near, root.Name())
 	}
 	if there(word) {
-		return usagef("%q is a file and no command; what is to be done with it? mercer --help lists the commands", word)
+		return usagef("%q is a file and no command; what is to be done with it? %s --help lists the commands", word, root.Name())
 	}
-	return usagef("%q is no command; mercer --help lists them", word)
+	return usagef("%q is no command; %s --help lists them", word, root.Name())
 }
 
 // unknownFlag is the error of a flag, with the one that was meant where there is none of its name.

@@ -15,8 +15,8 @@ import (
 	"mercer/internal/whole"
 )
 
-// goesOn makes of an interruption an error that tells how to go on.
-func goesOn(ctx context.Context, err error, journal string) error {
+// GoesOn makes of an interruption an error that tells how to go on.
+func GoesOn(ctx context.Context, err error, journal string) error {
 	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
 		return err
 	}

@@ -99,7 +99,7 @@ tab and the prediction.`,
 	dataFlags(cmd, &p.data)
 	groupFlag(cmd, &p.data)
 	f.BoolVar(&p.json, "json", false, "one JSON object a line, with prediction and scores, and probabilities where the model has them")
-	progressFlag(cmd, &p.progress)
+	ProgressFlag(cmd, &p.progress)
 	return cmd
 }
 
@@ -107,7 +107,7 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 	if err := checkData(&p.data); err != nil {
 		return err
 	}
-	bars, err := newProgress(cmd, p.progress)
+	bars, err := NewProgress(cmd, p.progress)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 
 // output lets work write to the file that was asked for, which appears whole or not at all, or to
 // standard output.
-func (p *predict) output(cmd *cobra.Command, bars *progress, work func(w *bufio.Writer) error) error {
+func (p *predict) output(cmd *cobra.Command, bars *Progress, work func(w *bufio.Writer) error) error {
 	var out io.Writer = cmd.OutOrStdout()
 	commit := func() error { return nil }
 	if p.out != "" {
@@ -189,7 +189,7 @@ func (p *predict) output(cmd *cobra.Command, bars *progress, work func(w *bufio.
 	}
 	w := bufio.NewWriterSize(out, 1<<16)
 	err := work(w)
-	bars.done()
+	bars.Done()
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (p *predict) output(cmd *cobra.Command, bars *progress, work func(w *bufio.
 }
 
 // eachScored predicts the rows of src batch by batch; keys are the names of bags that have some.
-func eachScored(cmd *cobra.Command, m *model.Model, src dataset.Source, bars *progress,
+func eachScored(cmd *cobra.Command, m *model.Model, src dataset.Source, bars *Progress,
 	body func(x matrix.Rows, scores *matrix.Dense, keys []string) error) error {
 	var scores matrix.Dense
 	rows := 0
@@ -216,7 +216,7 @@ func eachScored(cmd *cobra.Command, m *model.Model, src dataset.Source, bars *pr
 			return dataset.Locate(err, src, b.First)
 		}
 		rows += b.X.Len()
-		bars.report("predict", rows, b.Pass.Progress())
+		bars.Report("predict", rows, b.Pass.Progress())
 	}
 	return nil
 }

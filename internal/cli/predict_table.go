@@ -56,7 +56,7 @@ func (p *predict) tableKind() string {
 }
 
 // runTable predicts rows into a table with names.
-func (p *predict) runTable(cmd *cobra.Command, m *model.Model, src *rows, bars *progress) error {
+func (p *predict) runTable(cmd *cobra.Command, m *model.Model, src *rows, bars *Progress) error {
 	t := &predictionTable{m: m, lines: p.json || p.tableKind() == "jsonl", sep: ',', top: p.top, scores: p.scores}
 	if p.tableKind() == "tsv" {
 		t.sep = '\t'
@@ -97,7 +97,7 @@ func (p *predict) runTable(cmd *cobra.Command, m *model.Model, src *rows, bars *
 				return err
 			}
 			n += b.X.Len()
-			bars.report("predict", n, b.Pass.Progress())
+			bars.Report("predict", n, b.Pass.Progress())
 		}
 		if t.records != nil {
 			t.records.Flush()
@@ -119,7 +119,7 @@ func (p *predict) runTable(cmd *cobra.Command, m *model.Model, src *rows, bars *
 		if err := work(nil); err != nil {
 			return err
 		}
-		bars.done()
+		bars.Done()
 		return t.columns.Commit()
 	}
 	return p.output(cmd, bars, work)

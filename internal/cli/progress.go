@@ -14,9 +14,9 @@ import (
 	"golang.org/x/term"
 )
 
-// progress draws one line on a terminal: what is going on, the share done, rows a second
+// Progress draws one line on a terminal: what is going on, the share done, rows a second
 // and the time left.
-type progress struct {
+type Progress struct {
 	mu    sync.Mutex
 	w     io.Writer // nil: draw nothing
 	stage string
@@ -29,12 +29,14 @@ type progress struct {
 	name  string    // of the command
 }
 
-func progressFlag(cmd *cobra.Command, v *string) {
+// ProgressFlag adds the flag that says when progress is drawn.
+func ProgressFlag(cmd *cobra.Command, v *string) {
 	cmd.Flags().StringVar(v, "progress", "auto", "progress on standard error: auto (when it is a terminal), always, never")
 }
 
-func newProgress(cmd *cobra.Command, when string) (*progress, error) {
-	p := &progress{notes: cmd.ErrOrStderr(), name: cmd.CommandPath()}
+// NewProgress is the progress of a command, drawn as the value of its flag says.
+func NewProgress(cmd *cobra.Command, when string) (*Progress, error) {
+	p := &Progress{notes: cmd.ErrOrStderr(), name: cmd.CommandPath()}
 	switch when {
 	case "auto":
 		if f, ok := cmd.ErrOrStderr().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
@@ -56,9 +58,9 @@ const atOnce = 100 * time.Millisecond
 // drawEvery is the least time from one drawing to the next. A test that is to see each step makes it 0.
 var drawEvery = 100 * time.Millisecond
 
-// report draws the state of a stage: rows done and the share of the whole in [0, 1], either
+// Report draws the state of a stage: rows done and the share of the whole in [0, 1], either
 // negative if unknown. It draws a few times a second at most.
-func (p *progress) report(stage string, rows int, share float64) {
+func (p *Progress) Report(stage string, rows int, share float64) {
 	if p.w == nil {
 		return
 	}
@@ -95,7 +97,7 @@ func (p *progress) report(stage string, rows int, share float64) {
 }
 
 // say writes a line of its own above the progress.
-func (p *progress) say(text string) {
+func (p *Progress) say(text string) {
 	if p.w == nil {
 		return
 	}
@@ -109,7 +111,7 @@ func (p *progress) say(text string) {
 
 // note is say, and where no progress is drawn a note on standard error, as for a log; but not
 // where no progress is wanted.
-func (p *progress) note(text string) {
+func (p *Progress) note(text string) {
 	switch {
 	case p.w != nil:
 		p.say(text)
@@ -119,10 +121,10 @@ func (p *progress) note(text string) {
 }
 
 // tells says whether anybody is told what note says.
-func (p *progress) tells() bool { return p.w != nil || p.notes != nil }
+func (p *Progress) tells() bool { return p.w != nil || p.notes != nil }
 
 // draw replaces the line.
-func (p *progress) draw(line string) {
+func (p *Progress) draw(line string) {
 	n := len([]rune(line))
 	fmt.Fprint(p.w, "\r", line, strings.Repeat(" ", max(0, p.width-n)))
 	p.width = n
@@ -141,8 +143,8 @@ func erased() string {
 	return "\r" + strings.Repeat(" ", int(n)) + "\r"
 }
 
-// done removes the line.
-func (p *progress) done() {
+// Done removes the line.
+func (p *Progress) Done() {
 	if p.w == nil {
 		return
 	}

@@ -23,7 +23,7 @@ type ranks struct {
 	alpha         float64
 	control       string
 	json          bool
-	pages         pages
+	pages         Pages
 }
 
 func newRanks() *cobra.Command {
@@ -62,7 +62,7 @@ independent, and make everything look significant.`,
 	f.Float64Var(&r.alpha, "alpha", 0.05, "level of significance")
 	f.StringVar(&r.control, "control", "", "method that all others are compared with")
 	f.BoolVar(&r.json, "json", false, "print one JSON object instead of text")
-	pageFlags(cmd, &r.pages)
+	PageFlags(cmd, &r.pages)
 	return cmd
 }
 
@@ -79,7 +79,7 @@ func (r *ranks) run(cmd *cobra.Command, path string) error {
 	if !(r.alpha > 0 && r.alpha < 1) {
 		return usagef("--alpha %g is not a level between 0 and 1, such as 0.05", r.alpha)
 	}
-	if err := r.pages.check(path); err != nil {
+	if err := r.pages.Check(path); err != nil {
 		return err
 	}
 	t, err := readScores(cmd.InOrStdin(), path)
@@ -94,13 +94,13 @@ func (r *ranks) run(cmd *cobra.Command, path string) error {
 		return fmt.Errorf("%s: %s", t.name, strings.TrimPrefix(err.Error(), "rank: "))
 	}
 	if r.json {
-		if err := r.pages.write(cmd, present.RanksPage(out, t.name), true); err != nil {
+		if err := r.pages.Write(cmd, present.RanksPage(out, t.name), true); err != nil {
 			return err
 		}
 		return present.JSON(cmd.OutOrStdout(), out)
 	}
 	present.RanksText(cmd.OutOrStdout(), out, t.name)
-	return r.pages.write(cmd, present.RanksPage(out, t.name), false)
+	return r.pages.Write(cmd, present.RanksPage(out, t.name), false)
 }
 
 // readScores reads a table of scores.
@@ -109,7 +109,7 @@ func readScores(stdin io.Reader, path string) (*scoreTable, error) {
 	if path == "-" {
 		t.name = "standard input"
 	}
-	text, err := readSmall(path, stdin)
+	text, err := ReadSmall(path, stdin)
 	if err != nil {
 		return nil, err
 	}

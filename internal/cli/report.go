@@ -20,31 +20,31 @@ import (
 	"mercer/internal/whole"
 )
 
-// pages are the flags that write what a command found out as a page and as pictures.
-type pages struct {
+// Pages are the flags that write what a command found out as a page and as pictures.
+type Pages struct {
 	report string // HTML file or ""
 	plots  string // folder or ""
 	csv    string // file of the numbers or ""; of the commands that have tableFlag
 }
 
-// pageFlags adds the flags. A command checks them before its work and writes after it:
+// PageFlags adds the flags. A command checks them before its work and writes after it:
 //
-//	if err := v.check(files of the command); err != nil { return err }
+//	if err := v.Check(files of the command); err != nil { return err }
 //	…
-//	return v.write(cmd, page, asJSON)
-func pageFlags(cmd *cobra.Command, v *pages) {
+//	return v.Write(cmd, page, asJSON)
+func PageFlags(cmd *cobra.Command, v *Pages) {
 	f := cmd.Flags()
 	f.StringVar(&v.report, "report", "", "HTML file to write a report to: one page with tables and pictures, which needs no network")
 	f.StringVar(&v.plots, "plots", "", "folder to write the pictures of the report to, as SVG and PNG files")
 }
 
 // tableFlag adds the flag that writes the numbers as CSV. A command with it calls writeTable after its work.
-func tableFlag(cmd *cobra.Command, v *pages) {
+func tableFlag(cmd *cobra.Command, v *Pages) {
 	cmd.Flags().StringVar(&v.csv, "csv", "", "file to write the numbers to, as CSV")
 }
 
 // writeTable writes the numbers if they were asked for, and says so where it is not silent.
-func (v *pages) writeTable(cmd *cobra.Command, silent bool, write func(io.Writer) error) error {
+func (v *Pages) writeTable(cmd *cobra.Command, silent bool, write func(io.Writer) error) error {
 	if v.csv == "" {
 		return nil
 	}
@@ -65,12 +65,12 @@ func (v *pages) writeTable(cmd *cobra.Command, silent bool, write func(io.Writer
 	return nil
 }
 
-// wanted says that there is something to write.
-func (v *pages) wanted() bool { return v.report != "" || v.plots != "" }
+// Wanted says that there is something to write.
+func (v *Pages) Wanted() bool { return v.report != "" || v.plots != "" }
 
-// check finds out whether the files can be written, before hours of work. Others are files of
+// Check finds out whether the files can be written, before hours of work. Others are files of
 // the same command, which the page must not replace.
-func (v *pages) check(others ...string) error {
+func (v *Pages) Check(others ...string) error {
 	for _, out := range []namedFile{{"--csv", v.csv}, {"--report", v.report}} {
 		if out.path == "" {
 			continue
@@ -103,10 +103,10 @@ func (v *pages) check(others ...string) error {
 	return nil
 }
 
-// write ends the page with how it was made, and writes what was asked for, if anything; where it
+// Write ends the page with how it was made, and writes what was asked for, if anything; where it
 // is not silent it says what that is.
-func (v *pages) write(cmd *cobra.Command, page *report.Page, silent bool) error {
-	if !v.wanted() {
+func (v *Pages) Write(cmd *cobra.Command, page *report.Page, silent bool) error {
+	if !v.Wanted() {
 		return nil
 	}
 	present.MadeBy(page, cmd.Root().Annotations[commandLine], version(),
@@ -144,8 +144,8 @@ func sizeOf(path string) int64 {
 const commandLine = "command line"
 
 // typed is a command line as a shell takes it, without what might be secret in addresses.
-func typed(args []string) string {
-	words := []string{"mercer"}
+func (p *Program) typed(args []string) string {
+	words := []string{p.Name}
 	for _, a := range args {
 		if flag, value, both := strings.Cut(a, "="); both && strings.HasPrefix(a, "--") {
 			a = flag + "=" + dataset.ShownPath(value)

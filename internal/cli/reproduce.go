@@ -20,7 +20,7 @@ func newReproduce() *cobra.Command {
 		list     bool
 		asJSON   bool
 		progress string
-		written  pages
+		written  Pages
 	)
 	cmd := &cobra.Command{
 		Use:   "reproduce [flags] TABLE...|PAPER",
@@ -91,37 +91,37 @@ folder for each data set, as published, gzipped or not:
 			for _, name := range args {
 				t, err := papers.Find(name)
 				if err != nil {
-					return usageError{err}
+					return UsageError{err}
 				}
 				tables = append(tables, t)
 			}
-			p, err := newProgress(cmd, progress)
+			p, err := NewProgress(cmd, progress)
 			if err != nil {
 				return err
 			}
-			defer p.done()
-			if err := written.check(opt.Journal); err != nil {
+			defer p.Done()
+			if err := written.Check(opt.Journal); err != nil {
 				return err
 			}
 			page := &report.Page{Title: "Tables of the papers, theirs and ours", Subtitle: strings.Join(args, ", ")}
 			var results []present.ReproducedJSON
 			var missing []string // tables without data
 			for i, t := range tables {
-				opt.Progress = func(share float64) { p.report(t.Name, 0, share) }
+				opt.Progress = func(share float64) { p.Report(t.Name, 0, share) }
 				start := time.Now()
 				r, err := papers.Run(cmd.Context(), t, opt)
 				if opt.Journal != "" {
-					err = goesOn(cmd.Context(), err, opt.Journal)
+					err = GoesOn(cmd.Context(), err, opt.Journal)
 				}
 				if err != nil {
 					return err
 				}
-				p.done()
+				p.Done()
 				if r.Missing != "" {
 					missing = append(missing, t.Name)
 				}
 				took := time.Since(start).Seconds()
-				if written.wanted() {
+				if written.Wanted() {
 					if err := present.ReproducedSection(page, r, took); err != nil {
 						return err
 					}
@@ -135,10 +135,10 @@ folder for each data set, as published, gzipped or not:
 				}
 				present.ReproducedText(out, r, took)
 			}
-			if written.wanted() && !asJSON {
+			if written.Wanted() && !asJSON {
 				fmt.Fprintln(out)
 			}
-			if err := written.write(cmd, page, asJSON); err != nil {
+			if err := written.Write(cmd, page, asJSON); err != nil {
 				return err
 			}
 			if asJSON {
@@ -156,8 +156,8 @@ folder for each data set, as published, gzipped or not:
 	f.StringVar(&opt.Journal, "journal", "", "file that keeps what is done, to go on or to add seeds")
 	f.BoolVar(&opt.Quick, "quick", false, "one seed, fewer rows and, where columns are expensive, only the first")
 	f.BoolVar(&asJSON, "json", false, "print one JSON array instead of text")
-	pageFlags(cmd, &written)
-	progressFlag(cmd, &progress)
+	PageFlags(cmd, &written)
+	ProgressFlag(cmd, &progress)
 	return cmd
 }
 

@@ -14,8 +14,8 @@ import (
 // smallFile is the longest file of settings that is read: a device, or another file given by mistake, has no end or is long.
 const smallFile = 16 << 20
 
-// readSmall reads a file of settings; "-" is stdin where there is one.
-func readSmall(path string, stdin io.Reader) ([]byte, error) {
+// ReadSmall reads a file of settings; "-" is stdin where there is one.
+func ReadSmall(path string, stdin io.Reader) ([]byte, error) {
 	r, name := stdin, "standard input"
 	if path != "-" || stdin == nil {
 		f, err := os.Open(path)

@@ -24,7 +24,7 @@ type training struct {
 	memory     bytesValue
 	json       bool
 	progress   string
-	pages      pages
+	pages      Pages
 
 	appendTo   []string // files of statistics that the rows are added to
 	like       string   // file of statistics or "" whose scaling and map are taken
@@ -145,8 +145,8 @@ columns of 0 and 1 with --task multilabel.
 	f.BoolVar(&t.cfg.Quick, "quick", false, "leave rfm out of the choice of the learner: train on features of the rbf kernel, which takes less time and often predicts worse")
 	t.autoFlags(cmd)
 	f.BoolVar(&t.json, "json", false, "print one JSON object instead of text")
-	progressFlag(cmd, &t.progress)
-	pageFlags(cmd, &t.pages)
+	ProgressFlag(cmd, &t.progress)
+	PageFlags(cmd, &t.pages)
 	return cmd
 }
 
@@ -173,7 +173,7 @@ func (t *training) check() error {
 		return err
 	}
 	if err := t.cfg.Check(); err != nil {
-		return usageError{err}
+		return UsageError{err}
 	}
 	if t.unlabelled != "" {
 		switch {
@@ -199,5 +199,5 @@ func (t *training) checkFiles(path string) error {
 		namedFile{"--labels", t.data.LabelsFile}, namedFile{"--unlabelled", t.unlabelled}); err != nil {
 		return err
 	}
-	return t.pages.check(t.out, t.saveStats, path, t.test, t.testLabels, t.data.LabelsFile, t.unlabelled)
+	return t.pages.Check(t.out, t.saveStats, path, t.test, t.testLabels, t.data.LabelsFile, t.unlabelled)
 }

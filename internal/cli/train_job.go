@@ -56,7 +56,7 @@ func (t *training) run(cmd *cobra.Command, path string) error {
 	if err := t.checkFiles(path); err != nil {
 		return err
 	}
-	p, err := newProgress(cmd, t.progress)
+	p, err := NewProgress(cmd, t.progress)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (t *training) run(cmd *cobra.Command, path string) error {
 		trained, advice = "the file of statistics", "make that with"
 	}
 	r, err := front.Train(ctx, data, t.config(cmd, p, memory))
-	p.done()
+	p.Done()
 	var chosen *present.AutoJSON
 	if r != nil && r.Auto != nil {
 		chosen = &present.AutoJSON{Report: r.Auto, Command: trainCommand(cmd, r.Auto.Config, path)}
@@ -104,11 +104,11 @@ func (t *training) run(cmd *cobra.Command, path string) error {
 }
 
 // config is the training that the flags ask for.
-func (t *training) config(cmd *cobra.Command, p *progress, memory int64) front.Config {
+func (t *training) config(cmd *cobra.Command, p *Progress, memory int64) front.Config {
 	c := front.Config{
 		Config: t.cfg, Holdout: t.holdout, HoldoutKind: t.divide, Test: t.testData(), Auto: t.auto, Statistics: t.stats,
-		Training: train.Options{Progress: p.report, Memory: memory, Validated: t.validated(p)},
-		Metrics:  lab.Options{Curves: t.pages.wanted(), Intervals: true},
+		Training: train.Options{Progress: p.Report, Memory: memory, Validated: t.validated(p)},
+		Metrics:  lab.Options{Curves: t.pages.Wanted(), Intervals: true},
 	}
 	if t.auto {
 		c.Budget = t.budget
@@ -126,7 +126,7 @@ func (t *training) config(cmd *cobra.Command, p *progress, memory int64) front.C
 }
 
 // validated shows what progressive validation tells.
-func (t *training) validated(p *progress) func(learn.OnlinePoint) {
+func (t *training) validated(p *Progress) func(learn.OnlinePoint) {
 	return func(v learn.OnlinePoint) { p.say("  " + v.String()) }
 }
 
@@ -240,14 +240,14 @@ func (t *training) tested(r *front.Result) *present.Tested {
 // writePages writes the page of a training, if one is wanted; name is that of the data. Others add sections after those of the
 // evaluation.
 func (t *training) writePages(cmd *cobra.Command, r *front.Result, tested *present.Tested, name string, more ...func(*report.Page)) error {
-	if !t.pages.wanted() {
+	if !t.pages.Wanted() {
 		return nil
 	}
 	page := present.TrainPage(present.ModelOf(r.Model), r.Report, filepath.Base(t.out), name, tested, peakRSS(), more...)
 	if tested != nil {
 		tested.Metrics.Curves = nil // the page has them
 	}
-	if err := t.pages.write(cmd, page, t.json); err != nil {
+	if err := t.pages.Write(cmd, page, t.json); err != nil {
 		return fmt.Errorf("%w (the model is in %s)", err, t.out)
 	}
 	return nil

@@ -92,7 +92,7 @@ k(x, y) over all pairs of members.`,
 	dataFlags(cmd, &t.data)
 	bagFlags(cmd, &t.data, &t.bag)
 	cmd.Flags().BoolVar(&t.json, "json", false, "print one JSON object instead of text")
-	progressFlag(cmd, &t.progress)
+	ProgressFlag(cmd, &t.progress)
 	return cmd
 }
 
@@ -114,11 +114,11 @@ func (t *transform) run(cmd *cobra.Command, args []string) error {
 	if err := checkData(&t.data); err != nil {
 		return err
 	}
-	p, err := newProgress(cmd, t.progress)
+	p, err := NewProgress(cmd, t.progress)
 	if err != nil {
 		return err
 	}
-	defer p.done()
+	defer p.Done()
 	open := t.fitted
 	if len(args) == 2 {
 		open = t.ofModel
@@ -132,7 +132,7 @@ func (t *transform) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	p.done()
+	p.Done()
 	warnUnseen(cmd, unseenIn(f.src))
 	if f.model == "" {
 		sayLabel(cmd, args[0], &f.schema, &t.data, t.json)
@@ -153,7 +153,7 @@ func (t *transform) checkComplex() error {
 }
 
 // fitted is the transform that the flags say, fitted on DATA or --fit, and open DATA.
-func (t *transform) fitted(cmd *cobra.Command, args []string, p *progress) (*fittedTransform, error) {
+func (t *transform) fitted(cmd *cobra.Command, args []string, p *Progress) (*fittedTransform, error) {
 	ctx, path := cmd.Context(), args[0]
 	if isModel(path) {
 		return nil, usagef("%s is a model; say of which data to compute its features: %s", path, cmd.UseLine())
@@ -168,13 +168,13 @@ func (t *transform) fitted(cmd *cobra.Command, args []string, p *progress) (*fit
 		return nil, err
 	}
 	if err := t.cfg.Check(); err != nil {
-		return nil, usageError{err}
+		return nil, UsageError{err}
 	}
 	from := path
 	if t.fitOn != "" {
 		from = t.fitOn
 	}
-	f, err := fitTransform(ctx, from, t.data, t.cfg, train.Options{Progress: p.report})
+	f, err := fitTransform(ctx, from, t.data, t.cfg, train.Options{Progress: p.Report})
 	if err != nil || t.fitOn == "" {
 		return f, err
 	}
@@ -187,7 +187,7 @@ func (t *transform) fitted(cmd *cobra.Command, args []string, p *progress) (*fit
 const ofAModel = "output output-format json progress threads format label labels label-separator weight header base missing batch group query table"
 
 // ofModel is the transform of a trained model, and open DATA.
-func (t *transform) ofModel(cmd *cobra.Command, args []string, _ *progress) (*fittedTransform, error) {
+func (t *transform) ofModel(cmd *cobra.Command, args []string, _ *Progress) (*fittedTransform, error) {
 	if err := modelThenData(cmd, args[0], args[1]); err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func (t *transform) ofModel(cmd *cobra.Command, args []string, _ *progress) (*fi
 }
 
 // write writes the features of all rows.
-func (t *transform) write(cmd *cobra.Command, f *fittedTransform, p *progress) (rows int, nonZeros int64, err error) {
+func (t *transform) write(cmd *cobra.Command, f *fittedTransform, p *Progress) (rows int, nonZeros int64, err error) {
 	w, err := t.create(f)
 	if err != nil {
 		return 0, 0, err
@@ -243,7 +243,7 @@ func (t *transform) write(cmd *cobra.Command, f *fittedTransform, p *progress) (
 			return 0, 0, dataset.Locate(err, f.src, b.First)
 		}
 		rows += b.X.Len()
-		p.report("map", rows, b.Pass.Progress())
+		p.Report("map", rows, b.Pass.Progress())
 	}
 	return rows, w.NonZeros(), w.Commit()
 }

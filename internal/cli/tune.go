@@ -146,8 +146,8 @@ the journal is removed.`,
 	f.StringVar(&t.results, "results", "", "CSV file to write all configurations with their scores to")
 	f.Var(&tr.memory, "memory", "most memory to work in, such as 8GiB (default: 80 % of what is free)")
 	f.BoolVar(&tr.json, "json", false, "print one JSON object instead of text")
-	progressFlag(cmd, &t.progress)
-	pageFlags(cmd, &tr.pages)
+	ProgressFlag(cmd, &t.progress)
+	PageFlags(cmd, &tr.pages)
 	return cmd
 }
 
@@ -212,10 +212,10 @@ func (t *tuning) makeSpace(cmd *cobra.Command) (tune.Space, error) {
 		s.Axes = append(s.Axes, axis)
 	})
 	if wrong != nil {
-		return s, usageError{wrong}
+		return s, UsageError{wrong}
 	}
 	if t.space != "" {
-		text, err := readSmall(t.space, nil)
+		text, err := ReadSmall(t.space, nil)
 		if err != nil {
 			return s, err
 		}
@@ -320,7 +320,7 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	if err := space.Check(); err != nil {
-		return usageError{err}
+		return UsageError{err}
 	}
 	o := &t.opt
 	if o.Journal == "" {
@@ -331,11 +331,11 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 		namedFile{"--labels", t.train.data.LabelsFile}, namedFile{"--space", t.space}); err != nil {
 		return err
 	}
-	if err := t.train.pages.check(t.train.out, t.results, o.Journal, path, t.train.test, t.train.testLabels, t.train.data.LabelsFile,
+	if err := t.train.pages.Check(t.train.out, t.results, o.Journal, path, t.train.test, t.train.testLabels, t.train.data.LabelsFile,
 		t.space); err != nil {
 		return err
 	}
-	p, err := newProgress(cmd, t.progress)
+	p, err := NewProgress(cmd, t.progress)
 	if err != nil {
 		return err
 	}
@@ -358,7 +358,7 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	defer data.file.Close()
-	o.Progress = func(stage string, done, all float64) { p.report(stage, 0, done/all) }
+	o.Progress = func(stage string, done, all float64) { p.Report(stage, 0, done/all) }
 	if p.tells() {
 		o.Forecast, o.ForecastFrom = func(f cost.Forecast) { p.note(f.Text("configurations")) }, longWork
 	}
@@ -369,21 +369,21 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 		}
 	}
 	found, err := tune.Search(ctx, data.rows, space, *o)
-	p.done()
+	p.Done()
 	if err != nil {
-		return goesOn(ctx, err, t.opt.Journal)
+		return GoesOn(ctx, err, t.opt.Journal)
 	}
 	searched := time.Since(start)
 	cfg := front.Config{
 		Config: found.Picked.Config, Test: data.test,
-		Training: train.Options{Progress: p.report, Memory: memory},
-		Metrics:  lab.Options{Curves: t.train.pages.wanted(), Intervals: true},
+		Training: train.Options{Progress: p.Report, Memory: memory},
+		Metrics:  lab.Options{Curves: t.train.pages.Wanted(), Intervals: true},
 	}
 	cfg.Bag = t.train.cfg.Bag
 	r, err := front.Train(ctx, data.all, cfg)
-	p.done()
+	p.Done()
 	if r == nil {
-		return goesOn(ctx, err, t.opt.Journal)
+		return GoesOn(ctx, err, t.opt.Journal)
 	}
 	r.Held = data.held
 	return t.finish(cmd, found, r, err, path, searched, start)

@@ -52,14 +52,14 @@ func (t *tuning) settleBags(cmd *cobra.Command, path string) error {
 	}
 	probe := train.Config{Bag: c.Bag, Kernel: train.Kernel{Name: kernel.Linear.Name()}}
 	if err := probe.Check(); err != nil {
-		return usageError{err}
+		return UsageError{err}
 	}
 	return nil
 }
 
 // open opens the data. Bags become rows here, by a pooling that is fitted on all their members, without
 // labels; rows of up to a quarter of the memory or 1 GiB are kept from pass to pass.
-func (t *tuning) open(ctx context.Context, path string, p *progress) (*tuned, error) {
+func (t *tuning) open(ctx context.Context, path string, p *Progress) (*tuned, error) {
 	data := t.train.data
 	if t.train.cfg.Bag == nil {
 		data.Group = t.foldGroup
@@ -90,7 +90,7 @@ func (t *tuning) open(ctx context.Context, path string, p *progress) (*tuned, er
 	}
 	memory := t.opt.Memory
 	cfg := train.Config{Bag: t.train.cfg.Bag, Kernel: train.Kernel{Name: kernel.Linear.Name()}, Scale: "none", Seed: t.train.cfg.Seed}
-	mapping, _, _, err := train.FitBagPipeline(ctx, bags, cfg, train.Options{Progress: p.report, Memory: memory})
+	mapping, _, _, err := train.FitBagPipeline(ctx, bags, cfg, train.Options{Progress: p.Report, Memory: memory})
 	if err != nil {
 		bags.Close()
 		return nil, err
@@ -102,13 +102,13 @@ func (t *tuning) open(ctx context.Context, path string, p *progress) (*tuned, er
 }
 
 // holdOut keeps rows back that neither the search nor the training of its choice sees.
-func (t *tuning) holdOut(ctx context.Context, file *dataset.File, p *progress) (rest, held dataset.Source, how *dataset.Held, err error) {
+func (t *tuning) holdOut(ctx context.Context, file *dataset.File, p *Progress) (rest, held dataset.Source, how *dataset.Held, err error) {
 	tr := &t.train
 	h := dataset.Holdout{Share: tr.holdout, Kind: tr.divide, Task: tr.cfg.Task, Seed: max(tr.cfg.Seed, 1)}
 	if h.Share == 0 && tr.data.Columns.SplitColumn == "" {
 		h.Share = 0.2
 	}
-	rest, held, how, err = h.HoldOut(ctx, file, func(rows int, share float64) { p.report("hold out", rows, share) })
+	rest, held, how, err = h.HoldOut(ctx, file, func(rows int, share float64) { p.Report("hold out", rows, share) })
 	if err == nil && t.opt.Folds.Kind == "time" {
 		t.opt.Times = how.Times
 	}
