@@ -25,7 +25,7 @@ type inspected struct {
 	assembly   bool
 }
 
-// inspectPackages are the packages of the module by their folders.
+// inspectPackages are the packages of the module, and of research, by their folders.
 func inspectPackages(t *testing.T) map[string]*inspected {
 	all := map[string]*inspected{}
 	err := filepath.WalkDir(".", func(at string, d fs.DirEntry, err error) error {
@@ -35,7 +35,7 @@ func inspectPackages(t *testing.T) map[string]*inspected {
 		folder := path.Dir(filepath.ToSlash(at))
 		if d.IsDir() {
 			_, wrong := os.Stat(filepath.Join(at, "go.mod"))
-			if at != "." && (wrong == nil || d.Name() == "testdata" || d.Name()[0] == '.') {
+			if at != "." && (wrong == nil && at != "research" || d.Name() == "testdata" || d.Name()[0] == '.') {
 				return fs.SkipDir
 			}
 			return nil

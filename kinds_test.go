@@ -73,7 +73,7 @@ func isNameOfKind(call *ast.CallExpr) bool {
 // The packages that work with kernels know no kernel by its name: they ask for a property of it, or
 // for its kind. So a new kernel is a file with its kind and a row in kernel's table, and cannot be
 // taken for another. A default, such as the kernels that a race begins with, is kernel.RBF.Name(), which
-// the compiler checks. The tables of papers are left out: each is about kernels that it names.
+// the compiler checks. The tables of papers, in research, are left out: each is about kernels that it names.
 func TestKernelsAreNotToldByTheirNames(t *testing.T) {
 	for _, pkg := range []string{"kernel", "feature", "approx", "exact", "pool", "pipeline", "tune", "auto", "cost", "trial",
 		"internal/present", "internal/cli"} {

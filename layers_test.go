@@ -62,17 +62,18 @@ var floors = map[string]int{
 	"cost":                 9,
 	"tune":                 10,
 	"auto":                 11,
-	"internal/papers":      12,
 	".":                    12,
 	"serve":                12,
 	"internal/present":     13,
 	"internal/cli":         14,
 	"cmd/mercer":           15,
-	"examples/histograms":  15,
-	"examples/pooling":     15,
 	"examples/service":     15,
-	"internal/bench/page":  15,
 	"python/native":        15, // a module of its own
+	"research/papers":      15, // research is one, too
+	"research":             16,
+	"research/benchmarks":  16,
+	"research/histograms":  16,
+	"research/pooling":     16,
 }
 
 // upward says what is wrong with a package's import of another, "" if nothing is.

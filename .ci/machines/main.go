@@ -1,7 +1,7 @@
 // Command machines checks the types of the program and its tests for other machines, from source and without compiling: what a
-// build for each would find but for the linker, in seconds. It runs in the folder of the module that it checks.
+// build for each would find but for the linker, in seconds. Its arguments are the folders of the modules that it checks.
 //
-//	go run -C .ci/machines . ../..
+//	go run -C .ci/machines . ../.. ../../research
 package main
 
 import (
@@ -20,19 +20,21 @@ import (
 var machines = []string{"linux/arm64", "linux/arm", "windows/amd64", "darwin/arm64"}
 
 func main() {
-	folder, err := filepath.Abs(os.Args[1])
-	if err != nil {
-		fatal(err)
-	}
 	failed := false
-	for _, machine := range machines {
-		system, arch, _ := strings.Cut(machine, "/")
-		count, wrong := check(folder, system, arch)
-		for _, err := range wrong {
-			fmt.Fprintf(os.Stderr, "%s: %v\n", machine, err)
+	for _, module := range os.Args[1:] {
+		folder, err := filepath.Abs(module)
+		if err != nil {
+			fatal(err)
 		}
-		failed = failed || len(wrong) > 0
-		fmt.Printf("%s: %d packages\n", machine, count)
+		for _, machine := range machines {
+			system, arch, _ := strings.Cut(machine, "/")
+			count, wrong := check(folder, system, arch)
+			for _, err := range wrong {
+				fmt.Fprintf(os.Stderr, "%s: %v\n", machine, err)
+			}
+			failed = failed || len(wrong) > 0
+			fmt.Printf("%s, %s: %d packages\n", folder, machine, count)
+		}
 	}
 	if failed {
 		os.Exit(1)

@@ -62,8 +62,6 @@ var withoutTables = map[string]string{
 	"liblinear-train":   "LIBSVM text alone",
 	"maps":              "lists maps",
 	"merge":             "statistics",
-	"ranks":             "a table of scores, whose first row and column are names",
-	"reproduce":         "data sets by their names",
 	"serve":             "rows of requests",
 	"shard merge":       "a plan",
 	"shard next":        "a plan",
@@ -156,11 +154,6 @@ func TestEveryCommandRefusesOtherText(t *testing.T) {
 		if list, _ := os.ReadDir(out); len(list) > 0 && name != "tune" {
 			t.Errorf("mercer %s: wrote %s", strings.Join(args, " "), list[0].Name())
 		}
-	}
-	scores := write(t, t.TempDir(), "scores.csv", "set,tea,caf\xe9\na,1,2\nb,2,1\n")
-	r := mercer(t, "ranks", scores)
-	if r.code != 1 || !strings.Contains(r.stderr, "scores.csv:1: ") || strings.Contains(r.stderr, "--encoding") {
-		t.Errorf("ranks: exit code %d, %s", r.code, r.stderr)
 	}
 }
 

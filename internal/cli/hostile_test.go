@@ -38,7 +38,7 @@ func TestFilesWithoutEnd(t *testing.T) {
 	data, zero := write(t, dir, "data.csv", "a,b,y\n1,2,p\n2,1,q\n1,3,p\n3,1,q\n"), "/dev/zero"
 	out := filepath.Join(dir, "out")
 	for _, args := range [][]string{
-		{"inspect", zero}, {"convert", zero, out + ".csv"}, {"ranks", zero},
+		{"inspect", zero}, {"convert", zero, out + ".csv"},
 		{"train", data, "-o", out, "--label", "y", "--map", "@" + zero}, {"train", data, "-o", out, "--label", "y", "--bag", "@" + zero},
 		{"train", data, "-o", out, "--label", "y", "--test", zero}, {"train", data, "-o", out, "--label", "y", "--landmarks", zero},
 		{"tune", data, "-o", out, "--label", "y", "--folds", "2", "--journal", zero}, {"tune", data, "-o", out, "--label", "y", "--folds", "2", "--space", zero},

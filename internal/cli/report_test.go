@@ -373,24 +373,3 @@ func TestReportOfASearchSaysWhatIsMissing(t *testing.T) {
 		}
 	}
 }
-
-func TestReportOfRanks(t *testing.T) {
-	dir := t.TempDir()
-	var table strings.Builder
-	table.WriteString("data,exact,rff,linear\n")
-	for i := range 12 {
-		fmt.Fprintf(&table, "d%d,%d,%d,%d\n", i, 90+i%3, 88+i%4, 70+i%5)
-	}
-	data, html, plots := write(t, dir, "scores.csv", table.String()), filepath.Join(dir, "r.html"), filepath.Join(dir, "plots")
-	ok(t, "ranks", data, "--report", html, "--plots", plots)
-	readPage(t, html).has(t, "scores.csv: 12 data sets × 3 methods, higher scores are better",
-		"Friedman χ² = ", "Nemenyi", "Shaffer", "exact linear ")
-	if got := pictures(t, plots); got != "ranks" {
-		t.Errorf("pictures %s", got)
-	}
-	ok(t, "ranks", data, "--control", "rff", "--report", html, "--json")
-	readPage(t, html).has(t, "The bars join rff with methods whose mean ranks do not differ from its own", "Hochberg")
-	two := write(t, dir, "two.csv", "a,b\n1,2\n3,1\n2,5\n4,6\n5,7\n1,8\n")
-	ok(t, "ranks", two, "--report", html)
-	readPage(t, html).has(t, "2 methods")
-}

@@ -65,15 +65,15 @@ func Machine(t testing.TB, format string, args ...any) {
 // started is the folder of the test's package: go test starts tests there, which may go elsewhere.
 var started, _ = os.Getwd()
 
-// root is the folder of go.mod, above that of the test.
+// root is the folder of the project's go.mod, above that of the test; modules inside the project have their own.
 func root(t testing.TB) string {
 	t.Helper()
 	for at := started; ; at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
+		if text, err := os.ReadFile(filepath.Join(at, "go.mod")); err == nil && strings.Fields(string(text))[1] == "mercer" {
 			return at
 		}
 		if at == filepath.Dir(at) {
-			t.Fatalf("no go.mod in %s or above", started)
+			t.Fatalf("no go.mod of module mercer in %s or above", started)
 		}
 	}
 }

@@ -171,7 +171,7 @@ func approxText(r *approx.Result) string {
 		}
 	}
 	var b strings.Builder
-	columns(&b, 1, lines)
+	Columns(&b, 1, lines)
 	return b.String()
 }
 

@@ -88,7 +88,7 @@ func (c *Converted) text(w io.Writer) {
 		return
 	}
 	fmt.Fprintf(w, "\n  estimates of the kernel %s made from these\n", c.Kernel)
-	columns(w, 2, c.lines())
+	Columns(w, 2, c.lines())
 }
 
 func (c *Converted) table() *report.Table {

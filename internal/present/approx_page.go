@@ -23,8 +23,8 @@ func (a *Approx) Page() *report.Page {
 		if rec.Goal.Relative {
 			kind = "relative"
 		}
-		s.Facts(report.Fact{Name: "asked for", Value: fmt.Sprintf("a mean %s error of at most %s", kind, numberText(rec.Goal.Error))},
-			report.Fact{Name: "take", Value: flagsOf(rec), Remark: fmt.Sprintf("error %s, %.3g µs a row, %s", numberText(rec.Offer.Error),
+		s.Facts(report.Fact{Name: "asked for", Value: fmt.Sprintf("a mean %s error of at most %s", kind, Number(rec.Goal.Error))},
+			report.Fact{Name: "take", Value: flagsOf(rec), Remark: fmt.Sprintf("error %s, %.3g µs a row, %s", Number(rec.Offer.Error),
 				rec.PerRow, units.Bytes(rec.Bytes))})
 		bars := &report.Intervals{X: report.Axis{Name: "microseconds a row"}, Bars: true}
 		for i, o := range rec.Offers {

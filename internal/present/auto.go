@@ -77,7 +77,7 @@ func raceText(w io.Writer, r *trial.RaceResult) {
 	fmt.Fprintf(w, "%10s\n", "seconds")
 	for _, i := range r.Ranking() {
 		c := r.Racers[i]
-		fmt.Fprintf(w, "  %s", padded(shortLabel(c.Name, 39), 40))
+		fmt.Fprintf(w, "  %s", padded(ShortLabel(c.Name, 39), 40))
 		total := 0.0
 		for _, n := range r.Rungs {
 			cell := ""

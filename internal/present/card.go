@@ -205,7 +205,7 @@ func limits(c *dataset.Column, rows int) []string {
 	case c.Categories != nil:
 		what(units.Plural(len(c.Categories), "value") + ": " + firstOf(c.Categories, 6))
 		if s != nil {
-			what("most often " + shortLabel(s.Usual, listedName))
+			what("most often " + ShortLabel(s.Usual, listedName))
 		}
 	case c.Coding != nil && c.Coding.Kind == dataset.CodedDate && s != nil:
 		day := func(days float64) string { return time.Unix(int64(days*86400), 0).UTC().Format("2006-01-02") }
@@ -214,7 +214,7 @@ func limits(c *dataset.Column, rows int) []string {
 	case c.Coding != nil && s == nil:
 		what(c.Coding.Kind)
 	case s != nil:
-		line[1], line[2], line[3] = numberText(s.Min), numberText(s.Mean), numberText(s.Max)
+		line[1], line[2], line[3] = Number(s.Min), Number(s.Mean), Number(s.Max)
 	}
 	if s != nil && c.Indicator {
 		line[4] = fmt.Sprintf("%.3g %%", 100*float64(s.Missing)/float64(max(rows, 1)))

@@ -144,12 +144,12 @@ func ridgeTable(r *learn.RidgeReport) *report.Table {
 		{Name: "mean squared error", Number: true}, {Name: "effective parameters", Number: true}, {Name: "−2 log evidence", Number: true}}}
 	some := [4]bool{true, true}
 	for i, p := range r.Path {
-		row := []string{fmt.Sprintf("%.3g", p.Lambda), numberText(p.Error), "", ""}
+		row := []string{fmt.Sprintf("%.3g", p.Lambda), Number(p.Error), "", ""}
 		if p.Parameters > 0 {
-			row[2], some[2] = numberText(p.Parameters), true
+			row[2], some[2] = Number(p.Parameters), true
 		}
 		if p.Evidence != nil {
-			row[3], some[3] = numberText(*p.Evidence), true
+			row[3], some[3] = Number(*p.Evidence), true
 		}
 		t.Rows = append(t.Rows, row)
 		if p.Chosen {

@@ -31,7 +31,7 @@ func labelsTable(w io.Writer, what string, all []lab.LabelMetrics, areas bool) {
 	wide := utf8.RuneCountInString(what)
 	shown = shown[:min(len(shown), shownClasses)]
 	for _, l := range shown {
-		wide = max(wide, utf8.RuneCountInString(shortLabel(l.Label, 30)))
+		wide = max(wide, utf8.RuneCountInString(ShortLabel(l.Label, 30)))
 	}
 	wide = max(wide+2, 20)
 	fmt.Fprintf(w, "\n  %s%10s%11s%11s%11s", padded(what, wide), "rows", "precision", "recall", "F1")
@@ -40,7 +40,7 @@ func labelsTable(w io.Writer, what string, all []lab.LabelMetrics, areas bool) {
 	}
 	fmt.Fprintln(w)
 	for _, l := range shown {
-		fmt.Fprintf(w, "  %s%10s%9.2f %%%9.2f %%%9.2f %%", padded(shortLabel(l.Label, 30), wide), amount(l.Rows), 100*l.Precision,
+		fmt.Fprintf(w, "  %s%10s%9.2f %%%9.2f %%%9.2f %%", padded(ShortLabel(l.Label, 30), wide), amount(l.Rows), 100*l.Precision,
 			100*l.Recall, 100*l.F1)
 		if areas {
 			fmt.Fprintf(w, "%10s%10s", areaText(l.AUC), areaText(l.AveragePrecision))
@@ -66,7 +66,7 @@ func confusionText(w io.Writer, c *lab.Confusion) {
 	}
 	wide, column := 0, 4
 	for i, name := range lineNames {
-		lineNames[i] = shortLabel(name, mostLabel)
+		lineNames[i] = ShortLabel(name, mostLabel)
 		wide = max(wide, utf8.RuneCountInString(lineNames[i]))
 		for _, v := range c.Counts[i] {
 			column = max(column, len(amount(v)))
@@ -77,7 +77,7 @@ func confusionText(w io.Writer, c *lab.Confusion) {
 	}
 	fmt.Fprintf(w, "\n  lines: truth, columns: prediction\n  %s", padded("", wide))
 	for _, name := range c.Labels {
-		fmt.Fprint(w, "  ", leftPadded(shortLabel(name, column), column))
+		fmt.Fprint(w, "  ", leftPadded(ShortLabel(name, column), column))
 	}
 	fmt.Fprintln(w)
 	for i, name := range lineNames {
@@ -118,8 +118,8 @@ func confusedText(w io.Writer, c *lab.Confusion) {
 	const wide = 22
 	fmt.Fprintf(w, "\n  %s%s%10s%16s\n", padded("most often, truth", wide), padded("is taken for", wide), "rows", "of the truth's")
 	for _, p := range pairs[:min(10, len(pairs))] {
-		fmt.Fprintf(w, "  %s%s%10s%14.2f %%\n", padded(shortLabel(c.Labels[p.truth], wide-2), wide),
-			padded(shortLabel(c.Labels[p.predicted], wide-2), wide), amount(p.rows), 100*p.share)
+		fmt.Fprintf(w, "  %s%s%10s%14.2f %%\n", padded(ShortLabel(c.Labels[p.truth], wide-2), wide),
+			padded(ShortLabel(c.Labels[p.predicted], wide-2), wide), amount(p.rows), 100*p.share)
 	}
 }
 
@@ -136,9 +136,9 @@ func outputsText(w io.Writer, outputs []lab.OutputMetrics) {
 		}
 		r2 := "–"
 		if o.R2 != nil {
-			r2 = numberText(*o.R2)
+			r2 = Number(*o.R2)
 		}
-		fmt.Fprintf(w, "  %s%12s%12s%12s%12s%12s\n", padded(shortLabel(o.Name, 19), 20), numberText(o.RMSE), numberText(o.MAE), r2,
-			numberText(o.MedianAE), numberText(o.MaxError))
+		fmt.Fprintf(w, "  %s%12s%12s%12s%12s%12s\n", padded(ShortLabel(o.Name, 19), 20), Number(o.RMSE), Number(o.MAE), r2,
+			Number(o.MedianAE), Number(o.MaxError))
 	}
 }

@@ -76,13 +76,13 @@ func ModelsText(w io.Writer, out *ModelsJSON, data string, resamples int) error 
 	reference, show := best.Name, figuresFor(m, best.High-best.Low)
 	Line(w, "data", "%s: %s", data, units.Plural(out.N, "row"))
 	Line(w, "metric", "%s, %s is better\n", m.About, out.Better)
-	table := [][]string{{"model", title(m), level, "to " + shortLabel(reference, 24), level, "p", "p (Holm)", "size", "µs/row"}}
+	table := [][]string{{"model", title(m), level, "to " + ShortLabel(reference, 24), level, "p", "p (Holm)", "size", "µs/row"}}
 	for _, e := range out.Models {
 		row := []string{e.Name, show.value(e.Value), show.value(e.Low) + " … " + show.value(e.High)}
 		table = append(table, append(append(row, show.compared(e.Difference, out.Chosen)...), units.Bytes(e.Bytes),
 			fmt.Sprintf("%.3g", e.MicrosPerRow)))
 	}
-	columns(w, 1, table)
+	Columns(w, 1, table)
 	test := "by the same samples (an interval of the level 1-p ends at 0)"
 	if out.Test == "mcnemar" {
 		test = "McNemar's exact test of the rows that only one of the two has right"
@@ -97,7 +97,7 @@ func ModelsText(w io.Writer, out *ModelsJSON, data string, resamples int) error 
 func (f figures) compared(gap *lab.Difference, chosen bool) []string {
 	switch {
 	case gap != nil:
-		return []string{f.gap(gap.Value), f.gap(gap.Low) + " … " + f.gap(gap.High), pText(gap.P), pText(gap.Holm)}
+		return []string{f.gap(gap.Value), f.gap(gap.Low) + " … " + f.gap(gap.High), PValue(gap.P), PValue(gap.Holm)}
 	case chosen:
 		return []string{"best", "", "", ""}
 	}
@@ -136,7 +136,7 @@ func ConfigsText(w io.Writer, out *lab.ConfigComparison, data string) error {
 		table = append(table, append(append(row, show.compared(e.Difference, out.Chosen)...), units.Seconds(e.Seconds),
 			fmt.Sprintf("%.3g", e.MicrosPerRow)))
 	}
-	columns(w, 1, table)
+	Columns(w, 1, table)
 	test := "the same test"
 	if out.Test == "mcnemar" {
 		test = "McNemar's exact test of the out-of-fold predictions"

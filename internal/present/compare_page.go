@@ -42,7 +42,7 @@ func (c *comparison) fill(page *report.Page, columns []string, spread, test stri
 		row := append([]string{r.name, c.show.value(r.value)}, r.more...)
 		if d := r.difference; d != nil {
 			gaps.Rows = append(gaps.Rows, report.Interval{Name: r.name, Value: d.Value, Low: d.Low, High: d.High})
-			row = append(row, c.show.gap(d.Value), c.show.gap(d.Low)+" … "+c.show.gap(d.High), pText(d.P), pText(d.Holm))
+			row = append(row, c.show.gap(d.Value), c.show.gap(d.Low)+" … "+c.show.gap(d.High), PValue(d.P), PValue(d.Holm))
 		}
 		if r.name == c.reference && r.difference == nil {
 			row = append(row, "reference")

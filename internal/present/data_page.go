@@ -88,7 +88,7 @@ func rangeText(sum *dataset.Summary) string {
 			constant++
 		}
 	}
-	text := fmt.Sprintf("from %s to %s, %.3g %% of them non-zero", numberText(low), numberText(high), 100*sum.Density())
+	text := fmt.Sprintf("from %s to %s, %.3g %% of them non-zero", Number(low), Number(high), 100*sum.Density())
 	if constant > 0 {
 		text += fmt.Sprintf("; %s constant", units.Plural(constant, "dimension"))
 	}
@@ -115,7 +115,7 @@ func columnTable(s *report.Section, schema *dataset.Schema, sum *dataset.Summary
 			t.Rows = append(t.Rows, []string{c.Name, "", "", "", "", "", units.Plural(len(c.Categories), "value") + ": " + firstOf(c.Categories, 6)})
 		case at < len(sum.Columns):
 			v := &sum.Columns[at]
-			t.Rows = append(t.Rows, []string{c.Name, numberText(v.Min), numberText(v.Mean), numberText(v.Max), numberText(math.Sqrt(v.Variance)),
+			t.Rows = append(t.Rows, []string{c.Name, Number(v.Min), Number(v.Mean), Number(v.Max), Number(math.Sqrt(v.Variance)),
 				fmt.Sprintf("%.3g %%", 100*float64(v.NonZero)/float64(max(sum.Rows, 1)))})
 		}
 		at += c.Width()

@@ -33,9 +33,9 @@ func DriftLines(r *lab.DriftReport) []string {
 		}
 		within := ""
 		if c.Min != 0 || c.Max != 0 {
-			within = fmt.Sprintf(" (%s to %s)", numberText(c.Min), numberText(c.Max))
+			within = fmt.Sprintf(" (%s to %s)", Number(c.Min), Number(c.Max))
 		}
-		named = append(named, fmt.Sprintf("%s %s%s", shortLabel(c.Column, listedName), units.Count(c.Outside), within))
+		named = append(named, fmt.Sprintf("%s %s%s", ShortLabel(c.Column, listedName), units.Count(c.Outside), within))
 	}
 	if named != nil {
 		text += ": " + strings.Join(named, ", ")

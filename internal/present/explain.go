@@ -78,13 +78,13 @@ func ExplainText(w io.Writer, e *Explanation, top int) {
 		most = max(most, c.Rises[0].Mean)
 	}
 	for _, c := range shown {
-		row := []string{shortLabel(c.Column, listedName)}
+		row := []string{ShortLabel(c.Column, listedName)}
 		for k, r := range c.Rises {
 			row = append(row, lossText(imp.Measures[k], r.Mean), lossText(imp.Measures[k], r.SE))
 		}
 		table = append(table, append(row, "  "+bar(c.Rises[0].Mean, most)))
 	}
-	columns(w, 1, table)
+	Columns(w, 1, table)
 	if left := len(imp.Columns) - len(shown); left > 0 {
 		fmt.Fprintf(w, "  … and %s more (--top shows more, --json all)\n", units.Count(left))
 	}
@@ -100,17 +100,17 @@ func ExplainText(w io.Writer, e *Explanation, top int) {
 	}
 	table = [][]string{{"columns", "strength"}}
 	for _, p := range e.Pairs[:min(top, len(e.Pairs))] {
-		table = append(table, []string{shortLabel(p.First, listedName) + ", " + shortLabel(p.Second, listedName), fmt.Sprintf("%.2f", p.Strength),
+		table = append(table, []string{ShortLabel(p.First, listedName) + ", " + ShortLabel(p.Second, listedName), fmt.Sprintf("%.2f", p.Strength),
 			"  " + bar(p.Strength, 1)})
 	}
-	columns(w, 1, table)
+	Columns(w, 1, table)
 }
 
 // dependenceText writes the partial dependence on a column, at no more than eight points; of several outputs, that of
 // the one that changes most. Bars go from the least 10 % (0 for probabilities) to the largest 90 %.
 func dependenceText(w io.Writer, d *explain.Dependences, c *explain.Curve) {
 	k := steepest(c)
-	fmt.Fprintf(w, "\n%s: mean %s, with 10 %% and 90 %% of the rows\n\n", shortLabel(c.Column, listedName), predictedText(d, k))
+	fmt.Fprintf(w, "\n%s: mean %s, with 10 %% and 90 %% of the rows\n\n", ShortLabel(c.Column, listedName), predictedText(d, k))
 	points := len(c.Rows)
 	step := max(1, (points+7)/8)
 	if c.Categories != nil {
@@ -132,7 +132,7 @@ func dependenceText(w io.Writer, d *explain.Dependences, c *explain.Curve) {
 		}
 		table = append(table, append(row, units.Count(rows), "  "+bar(c.Mean[k][p]-from, to-from)))
 	}
-	columns(w, 1, table)
+	Columns(w, 1, table)
 	if c.Left > 0 {
 		fmt.Fprintf(w, "  %s have other values\n", units.Plural(c.Left, "row"))
 	}
@@ -141,9 +141,9 @@ func dependenceText(w io.Writer, d *explain.Dependences, c *explain.Curve) {
 // pointText is the value at a point of a curve.
 func pointText(c *explain.Curve, p int) string {
 	if c.Categories != nil {
-		return shortLabel(c.Categories[p], listedName)
+		return ShortLabel(c.Categories[p], listedName)
 	}
-	return numberText(c.Values[p])
+	return Number(c.Values[p])
 }
 
 // predictedText says what partial dependences are means of.
@@ -151,7 +151,7 @@ func predictedText(d *explain.Dependences, output int) string {
 	if d.Of == "value" && len(d.Outputs) == 1 {
 		return "prediction"
 	}
-	return d.Of + " of " + shortLabel(d.Outputs[output], listedName)
+	return d.Of + " of " + ShortLabel(d.Outputs[output], listedName)
 }
 
 // steepest is the output whose mean changes most along a curve.

@@ -79,7 +79,7 @@ func upper(text string) string {
 // dependenceFigure draws the partial dependence on a column.
 func dependenceFigure(s *report.Section, d *explain.Dependences, c *explain.Curve) {
 	name, percent := "mean "+predictedMean(d), d.Of == "probability"
-	figure := &report.Figure{Name: "dependence-" + c.Column, Title: "Dependence on " + shortLabel(c.Column, listedName)}
+	figure := &report.Figure{Name: "dependence-" + c.Column, Title: "Dependence on " + ShortLabel(c.Column, listedName)}
 	order := make([]int, len(c.Mean))
 	for k := range order {
 		order[k] = k
@@ -94,7 +94,7 @@ func dependenceFigure(s *report.Section, d *explain.Dependences, c *explain.Curv
 		k := order[0]
 		dots := &report.Intervals{X: report.Axis{Name: "mean " + predictedText(d, k), Percent: percent}}
 		for p, category := range c.Categories {
-			dots.Rows = append(dots.Rows, report.Interval{Name: fmt.Sprintf("%s (%s)", shortLabel(category, listedName), units.Count(c.Rows[p])),
+			dots.Rows = append(dots.Rows, report.Interval{Name: fmt.Sprintf("%s (%s)", ShortLabel(category, listedName), units.Count(c.Rows[p])),
 				Value: c.Mean[k][p], Low: c.Low[k][p], High: c.High[k][p]})
 		}
 		figure.Drawing = dots
@@ -105,7 +105,7 @@ func dependenceFigure(s *report.Section, d *explain.Dependences, c *explain.Curv
 		s.Figure(figure)
 		return
 	}
-	lines := &report.Lines{X: report.Axis{Name: shortLabel(c.Column, listedName)}, Y: report.Axis{Name: name, Percent: percent}}
+	lines := &report.Lines{X: report.Axis{Name: ShortLabel(c.Column, listedName)}, Y: report.Axis{Name: name, Percent: percent}}
 	slices.Sort(order)
 	for _, k := range order {
 		curve := report.Curve{Name: d.Outputs[k], X: c.Values, Y: c.Mean[k]}
@@ -154,11 +154,11 @@ func (c *Contributions) Page(top int) *report.Page {
 	for i := range c.Rows[:min(len(c.Rows), rowsOnPage)] {
 		r := &c.Rows[i]
 		base, score, parts, others, left := c.shown(r, top)
-		s := page.Section(fmt.Sprintf("Row %s: %s", units.Count(r.Row), shortLabel(r.Prediction, listedName)))
-		s.Facts(report.Fact{Name: r.of(), Value: numberText(score)}, report.Fact{Name: "base", Value: numberText(base)})
+		s := page.Section(fmt.Sprintf("Row %s: %s", units.Count(r.Row), ShortLabel(r.Prediction, listedName)))
+		s.Facts(report.Fact{Name: r.of(), Value: Number(score)}, report.Fact{Name: "base", Value: Number(base)})
 		bars := &report.Intervals{X: report.Axis{Name: "contribution to the " + r.of()}, Bars: true, Marks: []report.Mark{{X: 0}}}
 		for _, p := range parts {
-			bars.Rows = append(bars.Rows, report.Interval{Name: fmt.Sprintf("%s = %s", shortLabel(p.name, 24), shortLabel(p.input, 24)),
+			bars.Rows = append(bars.Rows, report.Interval{Name: fmt.Sprintf("%s = %s", ShortLabel(p.name, 24), ShortLabel(p.input, 24)),
 				Value: p.value, Low: p.value - p.se, High: p.value + p.se})
 		}
 		if left > 0 {

@@ -84,7 +84,7 @@ func (r *RowContributions) of() string {
 	if r.Class == "" {
 		return "score"
 	}
-	return "score of " + shortLabel(r.Class, listedName)
+	return "score of " + ShortLabel(r.Class, listedName)
 }
 
 // Text writes one row; top bounds the columns.
@@ -94,8 +94,8 @@ func (c *Contributions) Text(w io.Writer, r *RowContributions, top int) {
 	if score < base {
 		above = "below"
 	}
-	fmt.Fprintf(w, "row %s: predicted %s, %s %s, %s %s the base %s\n\n", units.Count(r.Row), shortLabel(r.Prediction, listedName), r.of(),
-		numberText(score), numberText(math.Abs(score-base)), above, numberText(base))
+	fmt.Fprintf(w, "row %s: predicted %s, %s %s, %s %s the base %s\n\n", units.Count(r.Row), ShortLabel(r.Prediction, listedName), r.of(),
+		Number(score), Number(math.Abs(score-base)), above, Number(base))
 	table := [][]string{{"column", "value", "contribution"}}
 	if !r.Exact {
 		table[0] = append(table[0], "±")
@@ -112,7 +112,7 @@ func (c *Contributions) Text(w io.Writer, r *RowContributions, top int) {
 		table = append(table, append(row, last))
 	}
 	for _, p := range parts {
-		add(shortLabel(p.name, listedName), shortLabel(p.input, listedName), p.value, p.se, "  "+bar(math.Abs(p.value), most))
+		add(ShortLabel(p.name, listedName), ShortLabel(p.input, listedName), p.value, p.se, "  "+bar(math.Abs(p.value), most))
 	}
 	if left > 0 {
 		add(fmt.Sprintf("… %s more", units.Count(left)), " ", others, 0, "")
@@ -120,7 +120,7 @@ func (c *Contributions) Text(w io.Writer, r *RowContributions, top int) {
 			table[len(table)-1][3] = ""
 		}
 	}
-	columns(w, 2, table)
+	Columns(w, 2, table)
 	fmt.Fprintln(w)
 }
 

@@ -100,7 +100,7 @@ func InspectModelText(w io.Writer, m Model, path string, bytes int64) {
 			if c.Indicator {
 				what += ", may be missing"
 			}
-			fmt.Fprintf(w, "    %-24s%s\n", shortLabel(c.Name, mostColumnName), what)
+			fmt.Fprintf(w, "    %-24s%s\n", ShortLabel(c.Name, mostColumnName), what)
 		}
 	}
 }
@@ -242,10 +242,10 @@ func (d *Data) Text(w io.Writer) {
 			break
 		}
 		if c.Categories != nil {
-			fmt.Fprintf(w, "    %-24s%s values: %s\n", shortLabel(c.Name, mostColumnName), units.Count(len(c.Categories)), firstOf(c.Categories, 6))
+			fmt.Fprintf(w, "    %-24s%s values: %s\n", ShortLabel(c.Name, mostColumnName), units.Count(len(c.Categories)), firstOf(c.Categories, 6))
 		} else {
 			s := &sum.Columns[at]
-			fmt.Fprintf(w, "    %-24s%12.5g%12.5g%12.5g%12.5g\n", shortLabel(c.Name, mostColumnName), s.Min, s.Mean, s.Max, math.Sqrt(s.Variance))
+			fmt.Fprintf(w, "    %-24s%12.5g%12.5g%12.5g%12.5g\n", ShortLabel(c.Name, mostColumnName), s.Min, s.Mean, s.Max, math.Sqrt(s.Variance))
 		}
 		at += c.Width()
 	}

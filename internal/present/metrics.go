@@ -84,7 +84,7 @@ func metricText(metric *lab.Metric, m *lab.Metrics) string {
 	if metric.Percent {
 		return percentText(v)
 	}
-	text := numberText(v)
+	text := Number(v)
 	if within := metric.Within(m); within != nil {
 		text += fmt.Sprintf(" ± %.1g", *within)
 	}
@@ -110,7 +110,7 @@ func moreMetrics(w io.Writer, m *lab.Metrics) {
 		space = ""
 	}
 	if m.Bias != nil {
-		fmt.Fprintf(w, "  %s%-12s%s\n", padded("bias", 19), numberText(*m.Bias), "mean of prediction - target")
+		fmt.Fprintf(w, "  %s%-12s%s\n", padded("bias", 19), Number(*m.Bias), "mean of prediction - target")
 	}
 }
 

@@ -192,7 +192,7 @@ func outputsSection(page *report.Page, outputs []lab.OutputMetrics) {
 	t := &report.Table{Caption: "Each output", Columns: []report.Column{{Name: "output"}, {Name: "RMSE", Number: true},
 		{Name: "MAE", Number: true}, {Name: "median AE", Number: true}, {Name: "max error", Number: true}, {Name: "R²", Number: true}}}
 	for _, o := range outputs[:min(len(outputs), mostNamed)] {
-		t.Rows = append(t.Rows, []string{o.Name, numberText(o.RMSE), numberText(o.MAE), numberText(o.MedianAE), numberText(o.MaxError),
+		t.Rows = append(t.Rows, []string{o.Name, Number(o.RMSE), Number(o.MAE), Number(o.MedianAE), Number(o.MaxError),
 			areaText(o.R2)})
 	}
 	s := page.Section("Outputs")

@@ -34,7 +34,7 @@ func missingLine(line lines, s *dataset.Schema) {
 			parts = append(parts, fmt.Sprintf("and %s more", units.Plural(len(all)-most, "column")))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s %s", shortLabel(g.name, listedName), units.Count(g.rows)))
+		parts = append(parts, fmt.Sprintf("%s %s", ShortLabel(g.name, listedName), units.Count(g.rows)))
 	}
 	line("missing", "%s replaced by the mean of the column: %s", units.Plural(total, "value"), strings.Join(parts, ", "))
 }

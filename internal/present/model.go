@@ -55,7 +55,7 @@ func modelLines(line lines, m Model) {
 	} else if info.Classes != nil {
 		text, n := firstOf(info.Classes, 12), len(info.Classes)
 		if n > 12 {
-			text = firstOf(info.Classes, 10) + " " + shortLabel(info.Classes[n-1], listedName)
+			text = firstOf(info.Classes, 10) + " " + ShortLabel(info.Classes[n-1], listedName)
 		}
 		line("task", "%d classes: %s%s", n, text, why("task"))
 	} else if info.Labels != nil {
@@ -101,7 +101,7 @@ func modelLines(line lines, m Model) {
 		line("note", "it predicts the same class for %s; --threshold max-f1 (two classes), --class-weight balanced, or other columns may tell the others apart", rows)
 	}
 	if t := info.Threshold; t != nil {
-		line("threshold", "%s from %s", shortLabel(info.Classes[1], listedName), t)
+		line("threshold", "%s from %s", ShortLabel(info.Classes[1], listedName), t)
 	}
 }
 
@@ -126,7 +126,7 @@ func metricLines(line lines, m Model) {
 			columns = append(columns, "…")
 			break
 		}
-		columns = append(columns, fmt.Sprintf("%s %.0f %%", shortLabel(r.Column, listedName), 100*r.Share))
+		columns = append(columns, fmt.Sprintf("%s %.0f %%", ShortLabel(r.Column, listedName), 100*r.Share))
 	}
 	line("relevance", "%s", strings.Join(columns, ", "))
 }

@@ -9,8 +9,8 @@ import (
 	"mercer/lab"
 )
 
-// numberText writes a number with five digits, large ones as they are read.
-func numberText(v float64) string {
+// Number writes a number with five digits, large ones as they are read.
+func Number(v float64) string {
 	if a := math.Abs(v); a >= 10_000 && a < 1e15 {
 		return wholeText(v)
 	}
@@ -54,8 +54,8 @@ func areaText(v *float64) string {
 	return fmt.Sprintf("%.4f", *v)
 }
 
-// pText writes a p-value as a person would.
-func pText(p float64) string {
+// PValue writes a p-value as a person would.
+func PValue(p float64) string {
 	switch {
 	case p < 0.0001:
 		return fmt.Sprintf("%.1e", p)
@@ -70,7 +70,7 @@ func scoreText(m *lab.Metric, v float64) string {
 	if m.Percent {
 		return percentText(v)
 	}
-	return numberText(v)
+	return Number(v)
 }
 
 // spreadText is a deviation of scores around a mean, to the places of the mean.

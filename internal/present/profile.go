@@ -20,7 +20,7 @@ func profileText(w io.Writer, p *dataset.Profile, notices []string) {
 			break
 		}
 		c := &p.Columns[i]
-		fmt.Fprintf(w, "  %-24s %-9s %9s %9s %9s  %s\n", shortLabel(c.Name, mostColumnName), c.Kind, missingText(c, p.Rows),
+		fmt.Fprintf(w, "  %-24s %-9s %9s %9s %9s  %s\n", ShortLabel(c.Name, mostColumnName), c.Kind, missingText(c, p.Rows),
 			distinctText(c), relationText(c), profileValues(c))
 	}
 	if len(notices) > 0 {
@@ -67,7 +67,7 @@ func profileValues(c *dataset.ColumnProfile) string {
 	case len(c.Top) > 0:
 		var list []string
 		for _, f := range c.Top {
-			list = append(list, fmt.Sprintf("%s (%s)", shortLabel(strings.Join(strings.Fields(f.Value), " "), 24), units.Count(f.Rows)))
+			list = append(list, fmt.Sprintf("%s (%s)", ShortLabel(strings.Join(strings.Fields(f.Value), " "), 24), units.Count(f.Rows)))
 		}
 		text = firstOf(list, 4)
 	}
@@ -125,7 +125,7 @@ func columnFigure(s *report.Section, c *dataset.ColumnProfile, i int) {
 	case len(c.Top) > 1 && c.Kind != dataset.KindID:
 		bars := &report.Intervals{X: report.Axis{Name: "rows"}, Bars: true}
 		for _, v := range c.Top {
-			bars.Rows = append(bars.Rows, certain(shortLabel(v.Value, 24), float64(v.Rows)))
+			bars.Rows = append(bars.Rows, certain(ShortLabel(v.Value, 24), float64(v.Rows)))
 		}
 		f.Caption, f.Drawing = fmt.Sprintf("The most frequent of %s values.", units.Count(c.Distinct)), bars
 	default:

@@ -93,7 +93,7 @@ func SearchText(w io.Writer, r *tune.Result, seconds float64, command string) {
 			tookText(c), mark))
 	}
 	fmt.Fprintln(w)
-	columns(w, len(differ), rows)
+	Columns(w, len(differ), rows)
 	if judged > shownTrials {
 		fmt.Fprintf(w, "  … and %s more (--results writes all)\n", units.Count(judged-shownTrials))
 	}

@@ -62,14 +62,14 @@ func factLines(print func(line lines)) []report.Fact {
 // mostWords bounds a word in a column.
 const mostWords = 100
 
-// columns writes rows in columns, of which the first few are words and the others numbers; the
+// Columns writes rows in columns, of which the first few are words and the others numbers; the
 // first row is the titles. What a row has beyond the titles is written as it is.
-func columns(w io.Writer, words int, rows [][]string) {
+func Columns(w io.Writer, words int, rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i := range widths {
 			if i < words && row[i] != "" {
-				row[i] = shortLabel(row[i], mostWords)
+				row[i] = ShortLabel(row[i], mostWords)
 			}
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
@@ -90,8 +90,8 @@ func columns(w io.Writer, words int, rows [][]string) {
 	}
 }
 
-// shortLabel is a name of the data on one line, cut where it is longer than so many characters.
-func shortLabel(s string, most int) string {
+// ShortLabel is a name of the data on one line, cut where it is longer than so many characters.
+func ShortLabel(s string, most int) string {
 	if s == "" {
 		s = "(empty)"
 	}
@@ -124,7 +124,7 @@ const listedName = 40
 func firstOf(names []string, most int) string {
 	var list []string
 	for _, name := range names[:min(len(names), most)] {
-		list = append(list, shortLabel(name, listedName))
+		list = append(list, ShortLabel(name, listedName))
 	}
 	if len(names) > most {
 		list = append(list, "…")
