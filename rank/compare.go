@@ -21,7 +21,7 @@ type CompareOptions struct {
 }
 
 // Comparison is what the tests say of all methods, and of each pair. Its JSON is what the command ranks
-// prints.
+// of research prints.
 type Comparison struct {
 	DataSets int          `json:"data_sets"`
 	Better   string       `json:"better"` // "higher" or "lower"
