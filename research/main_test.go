@@ -77,7 +77,8 @@ func TestHelp(t *testing.T) {
 			t.Errorf("research %s --help speaks of mercer's commands:\n%s", name, out)
 		}
 	}
-	if r := run(t, "reprodce"); r.code != 2 || r.stderr != "research: \"reprodce\" is no command; did you mean reproduce? research --help lists them\n" {
+	want := "research: \"reprodce\" is no command; did you mean reproduce? research --help lists them\n"
+	if r := run(t, "reprodce"); r.code != 2 || r.stderr != want {
 		t.Errorf("%+v", r)
 	}
 }

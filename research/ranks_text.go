@@ -55,13 +55,13 @@ func ranksText(w io.Writer, out *rank.Comparison, data string) {
 	} else {
 		table = append(table, []string{"pair", "z", "p", "Nemenyi", "Holm", "Shaffer", "Wilcoxon (Holm)"})
 	}
+	p := present.PValue
 	for _, c := range out.Comparisons {
+		z := fmt.Sprintf("%.2f", c.Z)
 		if out.Control != "" {
-			table = append(table, []string{c.B, fmt.Sprintf("%.2f", c.Z), present.PValue(c.P), present.PValue(*c.Dunn), present.PValue(c.Holm), present.PValue(*c.Hochberg),
-				present.PValue(c.WilcoxonHolm)})
+			table = append(table, []string{c.B, z, p(c.P), p(*c.Dunn), p(c.Holm), p(*c.Hochberg), p(c.WilcoxonHolm)})
 		} else {
-			table = append(table, []string{c.A + " – " + c.B, fmt.Sprintf("%.2f", c.Z), present.PValue(c.P), present.PValue(*c.Nemenyi), present.PValue(c.Holm),
-				present.PValue(*c.Shaffer), present.PValue(c.WilcoxonHolm)})
+			table = append(table, []string{c.A + " – " + c.B, z, p(c.P), p(*c.Nemenyi), p(c.Holm), p(*c.Shaffer), p(c.WilcoxonHolm)})
 		}
 	}
 	present.Columns(w, 1, table)

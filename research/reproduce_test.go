@@ -212,7 +212,8 @@ func TestReproduceErrors(t *testing.T) {
 	}{
 		{[]string{"reproduce"}, "research reproduce: no table; give a TABLE of --list"},
 		{[]string{"reproduce", "LS19-"}, `research reproduce: "LS19-" is not a table; those of LS19 are LS19-4.2, `},
-		{[]string{"reproduce", "S14-4.1", "--quick", "--seeds", "20"}, "research reproduce: --quick is one seed; leave out --seeds 20, or --quick"},
+		{[]string{"reproduce", "S14-4.1", "--quick", "--seeds", "20"},
+			"research reproduce: --quick is one seed; leave out --seeds 20, or --quick"},
 		{[]string{"reproduce", "S14-4.1", "--seeds", "0"}, "research reproduce: --seeds 0: give 1 or more"},
 	} {
 		r := run(t, c.args...)

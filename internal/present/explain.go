@@ -100,8 +100,8 @@ func ExplainText(w io.Writer, e *Explanation, top int) {
 	}
 	table = [][]string{{"columns", "strength"}}
 	for _, p := range e.Pairs[:min(top, len(e.Pairs))] {
-		table = append(table, []string{ShortLabel(p.First, listedName) + ", " + ShortLabel(p.Second, listedName), fmt.Sprintf("%.2f", p.Strength),
-			"  " + bar(p.Strength, 1)})
+		table = append(table, []string{ShortLabel(p.First, listedName) + ", " + ShortLabel(p.Second, listedName),
+			fmt.Sprintf("%.2f", p.Strength), "  " + bar(p.Strength, 1)})
 	}
 	Columns(w, 1, table)
 }
