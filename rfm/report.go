@@ -68,7 +68,7 @@ func (r *Report) Lines() []string {
 		leaves = "one leaf"
 	}
 	if r.Whole > 0 {
-		leaves += fmt.Sprintf(" and, with %.0f %% of the scores, machines for all rows", 100*r.Whole)
+		leaves += fmt.Sprintf(" and, with %.0f %% of the scores, machines for all rows", 100*r.Whole*(1-r.TreeShare))
 	}
 	if r.TreeShare > 0 {
 		leaves += fmt.Sprintf(" and, with %.0f %% of the scores, %s boosted trees", 100*r.TreeShare, units.Count(r.Trees))
