@@ -61,20 +61,23 @@ func TestReferenceIsCurrent(t *testing.T) {
 	}
 }
 
-// Every command of the README runs, in its order, in an empty directory. The first two, which
+// Every command of the README and of the tour runs, in its order, in an empty directory. The first two of the README, which
 // CI runs by themselves, are left out: the demonstration and the tests.
-func TestReadme(t *testing.T) {
+func TestReadmeAndTour(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("trains several models")
 	}
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	bin := program(t)
 	dir := t.TempDir()
-	blocks := strings.Split(string(text), "```sh\n")[1:]
+	var blocks []string
+	for _, page := range []string{"../../README.md", "../../docs/tour.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks = append(blocks, strings.Split(string(text), "```sh\n")[1:]...)
+	}
 	ran := 0
 	for _, block := range blocks {
 		script, _, _ := strings.Cut(block, "```")
@@ -92,11 +95,11 @@ func TestReadme(t *testing.T) {
 		ran++
 	}
 	if ran < 5 {
-		t.Errorf("only %d blocks of the README were run", ran)
+		t.Errorf("only %d blocks of the README and the tour were run", ran)
 	}
-	for _, name := range []string{"digits.mercer", "ridge.mercer", "predictions.txt", "z.npy", "ztest.npy", "k.npy"} {
+	for _, name := range []string{"predictions.csv", "columns.html", "digits.mercer", "ridge.mercer", "predictions.txt", "z.npy", "ztest.npy", "k.npy"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			t.Errorf("the README's commands wrote no %s", name)
+			t.Errorf("the commands wrote no %s", name)
 		}
 	}
 }

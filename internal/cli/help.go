@@ -49,15 +49,29 @@ func helpFlags(root *cobra.Command) {
 	}
 }
 
-// printHelp prints what a command does, how it is called, and its flags.
+// fewExamples is how many examples --help has; --help-all has all.
+const fewExamples = 3
+
+// printHelp prints what a command does in a paragraph, how it is called, and its flags; --help-all prints all of them, and at the end the
+// rest of what there is to say.
 func printHelp(w io.Writer, cmd *cobra.Command) {
 	text := cmd.Long
 	if text == "" {
 		text = cmd.Short
 	}
+	all := true
+	if f := cmd.Flags().Lookup(helpAll); f != nil {
+		if h, is := f.Value.(*allHelp); is {
+			all = h.asked
+		}
+	}
+	text, more, _ := strings.Cut(text, "\n\n")
 	fmt.Fprintf(w, "%s\n\nUsage:\n  %s\n", filled(text, helpWidth), cmd.UseLine())
-	if cmd.HasExample() {
-		fmt.Fprintf(w, "\nExamples:\n%s\n", filledCommands(cmd.Example, helpWidth))
+	if examples := strings.Split(cmd.Example, "\n"); cmd.HasExample() {
+		if !all {
+			examples = examples[:min(len(examples), fewExamples)]
+		}
+		fmt.Fprintf(w, "\nExamples:\n%s\n", filledCommands(strings.Join(examples, "\n"), helpWidth))
 	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprint(w, "\nCommands:\n")
@@ -65,13 +79,6 @@ func printHelp(w io.Writer, cmd *cobra.Command) {
 			if c.IsAvailableCommand() || c.Name() == "help" {
 				fmt.Fprintln(w, hanging(fmt.Sprintf("  %-18s", c.Name()), c.Short, helpWidth))
 			}
-		}
-	}
-	all := false
-	if f, is := cmd.Flags().Lookup(helpAll), false; f != nil {
-		var h *allHelp
-		if h, is = f.Value.(*allHelp); is {
-			all = h.asked
 		}
 	}
 	left, number := 0, 0
@@ -85,8 +92,13 @@ func printHelp(w io.Writer, cmd *cobra.Command) {
 			fmt.Fprintln(w, hanging(flagColumn(f), flagUsage(f), helpWidth))
 		}
 	}
-	if left > 0 {
-		fmt.Fprintf(w, "\n%s --%s has all %d flags.\n", cmd.CommandPath(), helpAll, number)
+	switch {
+	case all && more != "":
+		fmt.Fprintf(w, "\nMore:\n\n%s\n", filled(more, helpWidth))
+	case !all && left > 0:
+		fmt.Fprintf(w, "\n%s --%s has all %d flags, and says more.\n", cmd.CommandPath(), helpAll, number)
+	case !all && more != "":
+		fmt.Fprintf(w, "\n%s --%s says more.\n", cmd.CommandPath(), helpAll)
 	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(w, "\n%s COMMAND --help tells about a command.\n", cmd.CommandPath())

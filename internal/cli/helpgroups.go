@@ -56,6 +56,11 @@ var ownRest = map[string]string{
 	"approx": "correlation convert",
 }
 
+// few are the flags that --help of a command has alone, in this order, where the common ones of all groups would be too many.
+var few = map[string]string{
+	"train": "output label ignore id holdout test auto quick estimate report json",
+}
+
 // namesakes are flags of a command that share no more than the name with those of a group.
 var namesakes = map[string]string{
 	"tune":    "metric", // what a search goes by
@@ -75,11 +80,28 @@ const fewestLeft = 4
 
 // groupsOf are the groups of a command's flags, its own first; all says that none is left out.
 func groupsOf(cmd *cobra.Command, all bool) []shownGroup {
+	if names := few[cmd.Name()]; names != "" && !all {
+		return fewOf(cmd, names)
+	}
 	groups, left := split(cmd, all)
 	if left < fewestLeft {
 		groups, _ = split(cmd, true)
 	}
 	return groups
+}
+
+// fewOf is one group of the flags that are named.
+func fewOf(cmd *cobra.Command, names string) []shownGroup {
+	groups, _ := split(cmd, true)
+	g := shownGroup{title: "Common flags"}
+	for _, other := range groups {
+		g.left += len(other.flags)
+	}
+	for name := range strings.FieldsSeq(names) {
+		g.flags = append(g.flags, cmd.Flags().Lookup(name))
+	}
+	g.left -= len(g.flags)
+	return []shownGroup{g}
 }
 
 // split divides a command's flags into groups; left is how many are left out.

@@ -44,9 +44,10 @@ func newTrain() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "train [flags] DATA -o MODEL",
 		Short: "Train a model and print a summary",
-		Long: `Train a model on DATA and write it to MODEL, whole or not at all.
+		Long: `Train a model on DATA and write it to MODEL. DATA is a table, in nearly any form, whose last column, or that of --label, is to be predicted from the
+others. Everything else is chosen by the data, and the summary says what was chosen.
 
-DATA is LIBSVM text, CSV, TSV, text separated by blanks, ARFF, JSON lines, Parquet, Arrow, NPY, npz of a sparse matrix
+The model is written whole or not at all. DATA is LIBSVM text, CSV, TSV, text separated by blanks, ARFF, JSON lines, Parquet, Arrow, NPY, npz of a sparse matrix
 (scipy.sparse.save_npz) or IDX, found out from its content, also compressed (gzip, bzip2,
 zstd); "-" is standard input. It is read twice: once to see what it holds, once to train.
 
@@ -94,11 +95,12 @@ columns of 0 and 1 with --task multilabel.
 
 ` + autoHelp + "\n" + bagsHelp,
 		Example: `  mercer train adult.csv -o adult.mercer
+  mercer train houses.csv --label price -o houses.mercer --holdout 0.2 --report houses.html
+  mercer train customers.csv --label stays --id number --ignore 'note*' -o stays.mercer
   mercer train adult.csv -o adult.mercer --quick
   mercer train adult.csv -o adult.mercer --auto --budget 2m --holdout 0.2
   mercer train clicks.svm --estimate
   mercer train a9a.gz -o adult.mercer --test a9a.t.gz
-  mercer train houses.csv --label price -o houses.mercer --holdout 0.2 --report houses.html
   mercer train images-idx3-ubyte.gz --labels labels-idx1-ubyte.gz -o digits.mercer --features 8192 --learner svm
   zcat rows.svm.gz | mercer train - -o rows.mercer --json
   mercer train monday.csv -o m.mercer --learner ridge --save-stats week.stats
