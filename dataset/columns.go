@@ -1,6 +1,8 @@
 package dataset
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -68,6 +70,38 @@ func (t *table) look(head []byte) ([]attribute, error) {
 		}
 		rows, lines = append(rows, row), append(lines, line)
 	}
+	return t.lookAt(rows, lines)
+}
+
+// lookTyped is look for a typed table.
+func (t *table) lookTyped(ctx context.Context) ([]attribute, error) {
+	var names []string
+	for _, f := range t.typed.fields() {
+		names = append(names, f.name)
+	}
+	rows, size := [][]string{names}, 0
+	err := eachRow(ctx, t.typed, func(cells []string) error {
+		for _, c := range cells {
+			size += len(c) + 1
+		}
+		if len(rows) == lookRows || size > headSize && len(rows) > 1 {
+			return errEnough
+		}
+		rows = append(rows, slices.Clone(cells))
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, err
+	}
+	lines := make([]int, len(rows))
+	for i := range lines {
+		lines[i] = i + 1
+	}
+	return t.lookAt(rows, lines)
+}
+
+// lookAt is look for rows that have been cut.
+func (t *table) lookAt(rows [][]string, lines []int) ([]attribute, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}

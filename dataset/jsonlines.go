@@ -10,14 +10,12 @@ import (
 	"io"
 )
 
-// jsonTable is a file with a JSON object a line as a table of text: the columns are the names of all objects, in the order
+// jsonTable is a file with a JSON object a line as a typed table: the columns are the names of all objects, in the order
 // in which they are first seen. A string or a boolean makes its column one of texts; null, and a name that is not there, are missing.
 type jsonTable struct {
-	in    input
-	names []string
-	at    map[string]int
-	texts map[string]bool
-	head  []byte
+	in      input
+	columns []field
+	at      map[string]int
 }
 
 // longestObject bounds a line.
@@ -36,8 +34,8 @@ func looksLikeJSONLines(head []byte) bool {
 
 // newJSONTable reads the file once for the names of its columns.
 func newJSONTable(ctx context.Context, in input) (*jsonTable, error) {
-	t := &jsonTable{in: in, at: map[string]int{}, texts: map[string]bool{}}
-	p, _, err := t.pass()
+	t := &jsonTable{in: in, at: map[string]int{}}
+	p, err := t.begin()
 	if err != nil {
 		return nil, err
 	}
@@ -49,56 +47,91 @@ func newJSONTable(ctx context.Context, in input) (*jsonTable, error) {
 			}
 		}
 		err := p.object(func(name string, v any) error {
-			if _, known := t.at[name]; !known {
-				if len(t.names) == mostColumns {
+			at, known := t.at[name]
+			if !known {
+				if len(t.columns) == mostColumns {
 					return fmt.Errorf("there are more than %d names; is it data of another form?", mostColumns)
 				}
-				t.at[name] = len(t.names)
-				t.names = append(t.names, name)
+				at = len(t.columns)
+				t.at[name], t.columns = at, append(t.columns, field{name: name})
 			}
 			switch v.(type) {
 			case string, bool:
-				t.texts[name] = true
+				t.columns[at].text = true
 			}
 			return nil
 		})
 		if err == io.EOF {
-			break
+			return t, nil
 		} else if err != nil {
 			return nil, err
 		}
 	}
-	t.head, err = headOf(t)
-	return t, err
 }
 
 // mostColumns bounds the columns of JSON lines.
 const mostColumns = 1 << 20
 
-func (t *jsonTable) Name() string { return t.in.Name() }
-func (t *jsonTable) Head() []byte { return t.head }
+func (t *jsonTable) Name() string    { return t.in.Name() }
+func (t *jsonTable) fields() []field { return t.columns }
 
 // jsonPass is one pass over the lines.
 type jsonPass struct {
 	t     *jsonTable
 	lines *bufio.Scanner
 	close func() error
+	read  func() float64
 	line  int
-
-	text  []byte
-	at    int
-	cells []any
-	err   error
+	row   []cell
 }
 
-func (t *jsonTable) pass() (*jsonPass, func() float64, error) {
+func (t *jsonTable) pass() (columnPass, error) { return t.begin() }
+
+func (t *jsonTable) begin() (*jsonPass, error) {
 	r, share, err := t.in.Open()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	p := &jsonPass{t: t, lines: bufio.NewScanner(r), close: r.Close}
+	p := &jsonPass{t: t, lines: bufio.NewScanner(r), close: r.Close, read: share, row: make([]cell, len(t.columns))}
 	p.lines.Buffer(make([]byte, 1<<16), longestObject)
-	return p, share, nil
+	return p, nil
+}
+
+func (p *jsonPass) share() float64 { return p.read() }
+func (p *jsonPass) Close() error   { return p.close() }
+
+// next implements columnPass.
+func (p *jsonPass) next(b *columnBatch) error {
+	b.reset(len(p.row))
+	for b.rows < batchRows(len(p.row)) && len(b.text) < blockSize {
+		clear(p.row)
+		err := p.object(func(name string, v any) error {
+			at, known := p.t.at[name]
+			if !known {
+				return errors.New("the file has changed while it is read")
+			}
+			switch c := &p.row[at]; x := v.(type) {
+			case string:
+				setText(c, x, &b.text)
+			case bool:
+				c.set(x, &b.text)
+			case json.Number:
+				setText(c, []byte(x), &b.text)
+				c.kind = cellWritten
+			default:
+				*c = cell{}
+			}
+			return nil
+		})
+		if err == io.EOF && b.rows > 0 {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		b.add(p.row)
+		b.lines = append(b.lines, p.line)
+	}
+	return nil
 }
 
 // object calls field with what the next object holds; io.EOF after the last.
@@ -157,73 +190,3 @@ func eachField(text []byte, field func(name string, v any) error) error {
 	}
 	return nil
 }
-
-// Open implements input.
-func (t *jsonTable) Open() (io.ReadCloser, func() float64, error) {
-	p, share, err := t.pass()
-	if err != nil {
-		return nil, nil, err
-	}
-	p.cells = make([]any, len(t.names))
-	for i, name := range t.names {
-		if i > 0 {
-			p.text = append(p.text, ',')
-		}
-		p.text = appendQuoted(p.text, name)
-	}
-	p.text = append(p.text, '\n')
-	return p, share, nil
-}
-
-// Read implements io.Reader.
-func (p *jsonPass) Read(dst []byte) (int, error) {
-	if p.at == len(p.text) {
-		p.text, p.at = p.text[:0], 0
-		for len(p.text) < tableText && p.err == nil {
-			p.err = p.next()
-		}
-		if len(p.text) == 0 {
-			return 0, p.err
-		}
-	}
-	n := copy(dst, p.text[p.at:])
-	p.at += n
-	return n, nil
-}
-
-// next appends the text of an object.
-func (p *jsonPass) next() error {
-	clear(p.cells)
-	err := p.object(func(name string, v any) error {
-		at, known := p.t.at[name]
-		if !known {
-			return errors.New("the file has changed while it is read")
-		}
-		p.cells[at] = v
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for i, v := range p.cells {
-		if i > 0 {
-			p.text = append(p.text, ',')
-		}
-		switch x := v.(type) {
-		case string:
-			p.text = appendQuoted(p.text, x)
-		case bool:
-			p.text = fmt.Append(p.text, x)
-		case json.Number:
-			p.text = append(p.text, x...)
-		}
-	}
-	if len(p.cells) == 1 && p.cells[0] == nil {
-		p.text = append(p.text, `""`...) // or the line would be empty, and no row
-	}
-	p.text = append(p.text, '\n')
-	return nil
-}
-
-// Close implements io.Closer.
-func (p *jsonPass) Close() error { return p.close() }

@@ -26,9 +26,10 @@ type tableParser struct {
 	meant     []pair
 	sparseRow [][]byte
 
-	text   []byte          // of a cell of a typed file
-	byRow  []int           // columns of such a file whose cells are taken row by row
-	floats []measuredFloat // by a hash
+	typedCell cell            // of a typed table
+	text      []byte          // of such a cell
+	byRow     []int           // columns of such a table whose cells are taken row by row
+	floats    []measuredFloat // by a hash
 
 	second cutter   // of cells that are kept
 	again  [][]byte // these cells
@@ -309,10 +310,15 @@ func (p *tableParser) coded(i int, cell []byte, dense []float32) error {
 			p.note(r.input, cell)
 		}
 	}
+	p.putValues(r, dense)
+	return nil
+}
+
+// putValues writes the values of a coded cell.
+func (p *tableParser) putValues(r *role, dense []float32) {
 	for _, v := range p.values {
 		p.put(dense, r.at+int(v.at), v.v)
 	}
-	return nil
 }
 
 var openBrace = []byte{'{'}
