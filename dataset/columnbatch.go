@@ -36,7 +36,7 @@ type columnPass interface {
 
 // A batch has about cellsOfBatch cells, and at most rowsOfBatch rows.
 const (
-	cellsOfBatch = 1 << 16
+	cellsOfBatch = 1 << 15
 	rowsOfBatch  = 4096
 )
 

@@ -46,17 +46,16 @@ func newJSONTable(ctx context.Context, in input) (*jsonTable, error) {
 				return nil, err
 			}
 		}
-		err := p.object(func(name string, v any) error {
-			at, known := t.at[name]
+		err := p.object(func(name, value []byte) error {
+			at, known := t.at[string(name)]
 			if !known {
 				if len(t.columns) == mostColumns {
 					return fmt.Errorf("there are more than %d names; is it data of another form?", mostColumns)
 				}
 				at = len(t.columns)
-				t.at[name], t.columns = at, append(t.columns, field{name: name})
+				t.at[string(name)], t.columns = at, append(t.columns, field{name: string(name)})
 			}
-			switch v.(type) {
-			case string, bool:
+			if c := value[0]; c == '"' || c == 't' || c == 'f' {
 				t.columns[at].text = true
 			}
 			return nil
@@ -105,21 +104,23 @@ func (p *jsonPass) next(b *columnBatch) error {
 	b.reset(len(p.row))
 	for b.rows < batchRows(len(p.row)) && len(b.text) < blockSize {
 		clear(p.row)
-		err := p.object(func(name string, v any) error {
-			at, known := p.t.at[name]
+		err := p.object(func(name, value []byte) error {
+			at, known := p.t.at[string(name)]
 			if !known {
 				return errors.New("the file has changed while it is read")
 			}
-			switch c := &p.row[at]; x := v.(type) {
-			case string:
-				setText(c, x, &b.text)
-			case bool:
-				c.set(x, &b.text)
-			case json.Number:
-				setText(c, []byte(x), &b.text)
-				c.kind = cellWritten
-			default:
+			switch c := &p.row[at]; value[0] {
+			case 'n':
 				*c = cell{}
+			case 't', 'f':
+				c.setBool(value[0] == 't')
+			case '"':
+				text, err := unquoted(value)
+				setText(c, text, &b.text)
+				return err
+			default:
+				setText(c, value, &b.text)
+				c.kind = cellWritten
 			}
 			return nil
 		})
@@ -134,13 +135,13 @@ func (p *jsonPass) next(b *columnBatch) error {
 	return nil
 }
 
-// object calls field with what the next object holds; io.EOF after the last.
-func (p *jsonPass) object(field func(name string, v any) error) error {
+// object calls field with the names and values of the next object, as they are written but for the quotes of names; io.EOF after the last.
+func (p *jsonPass) object(field func(name, value []byte) error) error {
 	for p.lines.Scan() {
 		p.line++
 		text := bytes.TrimSpace(p.lines.Bytes())
 		if p.line == 1 {
-			text = bytes.TrimPrefix(text, []byte("\ufeff"))
+			text = bytes.TrimPrefix(text, byteOrderMark)
 		}
 		if len(text) == 0 {
 			continue
@@ -158,35 +159,131 @@ func (p *jsonPass) object(field func(name string, v any) error) error {
 	return io.EOF
 }
 
-// eachField reads an object with single values, numbers as they are written.
-func eachField(text []byte, field func(name string, v any) error) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+// eachField reads an object with single values.
+func eachField(text []byte, field func(name, value []byte) error) error {
+	s := jsonScanner{text: text}
+	if !s.byte('{') {
 		return errors.New("expected a JSON object")
 	}
-	for d.More() {
-		name, err := d.Token()
+	for more := !s.byte('}'); more; {
+		quoted := s.string()
+		if quoted == nil || !s.byte(':') {
+			return s.wrong()
+		}
+		name, err := unquoted(quoted)
 		if err != nil {
-			return fmt.Errorf("not a JSON object: %w", err)
+			return s.wrong()
 		}
-		v, err := d.Token()
-		if err != nil {
-			return fmt.Errorf("not a JSON object: %w", err)
+		s.blanks()
+		from := s.at
+		switch s.peek() {
+		case '"':
+			if s.string() == nil {
+				return s.wrong()
+			}
+		case '{', '[':
+			return fmt.Errorf("%q is nested; only single values are read, so write its parts as fields of their own", name)
+		default:
+			for s.at < len(text) && bytes.IndexByte(endsOfValue, text[s.at]) < 0 {
+				s.at++
+			}
 		}
-		key, ok := name.(string)
-		if _, nested := v.(json.Delim); nested || !ok {
-			return fmt.Errorf("%q is nested; only single values are read, so write its parts as fields of their own", key)
+		value := text[from:s.at]
+		if len(value) == 0 || !plain(value) && !json.Valid(value) {
+			return s.wrong()
 		}
-		if err := field(key, v); err != nil {
+		if err := field(name, value); err != nil {
 			return err
 		}
+		if more = s.byte(','); !more && !s.byte('}') {
+			return s.wrong()
+		}
 	}
-	if _, err := d.Token(); err != nil {
-		return fmt.Errorf("not a JSON object: %w", err)
-	}
-	if _, err := d.Token(); err != io.EOF {
+	if s.blanks(); s.at < len(text) {
 		return errors.New("more than one value in a line")
 	}
 	return nil
+}
+
+var endsOfValue = []byte(" \t\r,}")
+
+// jsonScanner goes over the text of an object.
+type jsonScanner struct {
+	text []byte
+	at   int
+}
+
+// wrong is what is wrong with a text that is no object.
+func (s *jsonScanner) wrong() error {
+	var v any
+	err := json.Unmarshal(s.text, &v)
+	if err == nil {
+		err = fmt.Errorf("byte %d is not expected", s.at)
+	}
+	return fmt.Errorf("not a JSON object: %w", err)
+}
+
+func (s *jsonScanner) blanks() {
+	for s.at < len(s.text) && (s.text[s.at] == ' ' || s.text[s.at] == '\t' || s.text[s.at] == '\r') {
+		s.at++
+	}
+}
+
+// peek is the next byte, 0 at the end.
+func (s *jsonScanner) peek() byte {
+	if s.at == len(s.text) {
+		return 0
+	}
+	return s.text[s.at]
+}
+
+// byte passes over blanks and a byte, if that is there.
+func (s *jsonScanner) byte(c byte) bool {
+	s.blanks()
+	if s.peek() != c {
+		return false
+	}
+	s.at++
+	return true
+}
+
+// string takes a string with its quotes; nil if there is none.
+func (s *jsonScanner) string() []byte {
+	if s.blanks(); s.peek() != '"' {
+		return nil
+	}
+	for i := s.at + 1; i < len(s.text); i++ {
+		switch s.text[i] {
+		case '\\':
+			i++
+		case '"':
+			from := s.at
+			s.at = i + 1
+			return s.text[from:s.at]
+		}
+	}
+	return nil
+}
+
+// unquoted is a string without its quotes and escapes.
+func unquoted(quoted []byte) ([]byte, error) {
+	if plain(quoted) {
+		return quoted[1 : len(quoted)-1], nil
+	}
+	var s string
+	err := json.Unmarshal(quoted, &s)
+	return []byte(s), err
+}
+
+// plain says that a value is a string without escapes.
+func plain(value []byte) bool {
+	if value[0] != '"' {
+		return false
+	}
+	for _, c := range value {
+		if c == '\\' || c < ' ' {
+			return false
+		}
+	}
+	return true
 }

@@ -28,7 +28,7 @@ type cellSpool struct {
 }
 
 const (
-	spoolMemory = 16 << 20
+	spoolMemory = 8 << 20
 	frameHead   = 12
 	frameBytes  = 1 << 19
 )
