@@ -103,7 +103,8 @@ type recordCells struct {
 	name    string
 	columns []field
 	at      map[string]int
-	fixed   bool // the columns are those of all records
+	plans   map[reflect.Type][]int // of struct types
+	fixed   bool                   // the columns are those of all records
 
 	row  []cell
 	text []byte // of row
@@ -111,7 +112,7 @@ type recordCells struct {
 }
 
 func newRecordCells(name string, names []string) *recordCells {
-	s := &recordCells{name: name, at: map[string]int{}}
+	s := &recordCells{name: name, at: map[string]int{}, plans: map[reflect.Type][]int{}}
 	for _, n := range names {
 		s.column(n)
 	}
@@ -198,13 +199,18 @@ func (s *recordCells) take(record any) error {
 		if r.Kind() != reflect.Struct {
 			return fmt.Errorf("a %T is not a record; give a map[string]any, a struct, or values", record)
 		}
-		for f := range r.NumField() {
-			name := fieldName(r.Type().Field(f))
-			if name == "" {
+		plan, known := s.plans[r.Type()]
+		if !known && s.fixed {
+			return errors.New("it has another type than before; the records have changed while they are read")
+		} else if !known {
+			plan = s.plan(r.Type())
+		}
+		for f, at := range plan {
+			if at < 0 {
 				continue
 			}
-			at := s.column(name)
-			if at >= 0 && !s.row[at].setReflect(r.Field(f), &s.text) {
+			name := s.columns[at].name
+			if !s.row[at].setReflect(r.Field(f), &s.text) {
 				return &FieldError{name, nil, fmt.Sprintf("%v is neither a number nor a text", r.Field(f))}
 			}
 			if err := s.check(name, at); err != nil {
@@ -213,6 +219,19 @@ func (s *recordCells) take(record any) error {
 		}
 	}
 	return nil
+}
+
+// plan finds the column of each field of a struct type, -1 for none.
+func (s *recordCells) plan(t reflect.Type) []int {
+	plan := make([]int, t.NumField())
+	for f := range plan {
+		plan[f] = -1
+		if name := fieldName(t.Field(f)); name != "" {
+			plan[f] = s.column(name)
+		}
+	}
+	s.plans[t] = plan
+	return plan
 }
 
 // put makes the cell of a field.

@@ -195,7 +195,7 @@ func TestTimesOfRecords(t *testing.T) {
 	var typed, texts []any
 	for i := range 60 {
 		at := time.Date(2024, 2, 28, 23, 59, 59, 0, zone).Add(time.Duration(i) * 7 * time.Hour)
-		ms := int64(1_700_000_000_000 + i%5)
+		ms := int64(1_700_000_000_000) + int64(i%5)
 		typed = append(typed, map[string]any{"at": at, "ms": ms, "y": i % 2})
 		texts = append(texts, map[string]any{"at": at.Format(time.RFC3339Nano), "ms": float64(ms), "y": i % 2})
 	}

@@ -101,7 +101,9 @@ func (p *tableParser) takeBatch(b *columnBatch, first int, rows *rowBuffer) (int
 		if row > bad || row == bad && (len(p.byRow) == 0 || p.byRow[0] > badColumn) {
 			break
 		}
-		to.targets, to.line, to.name = row*k, first+row+firstLine, ""
+		if to.targets, to.line, to.name = row*k, first+row+firstLine, ""; len(b.lines) > 0 {
+			to.line = b.lines[row]
+		}
 		p.pairs = p.pairs[:0]
 		var out []float32
 		if !p.sparse {
