@@ -130,7 +130,7 @@ func (p *arrowPass) damaged(err error) error {
 
 // next implements columnPass: it copies rows, of which arrow keeps only one batch.
 func (p *arrowPass) next(b *columnBatch) error {
-	b.reset(len(p.of))
+	b.reset(len(p.of), 0)
 	if p.batch == nil || p.row == p.batch.Rows {
 		if p.batch != nil {
 			p.rows += p.batch.Rows
@@ -155,7 +155,6 @@ func (p *arrowPass) next(b *columnBatch) error {
 
 // column copies a column of the rows before end, and returns the row of an error.
 func (p *arrowPass) column(to *column, from *arrow.Column, i, end int, text *[]byte) (int, error) {
-	to.floats, to.doubles, to.wholes, to.valid = to.floats[:0], to.doubles[:0], to.wholes[:0], to.valid[:0]
 	switch to.kind = columnCells; from.Kind {
 	case arrow.Float:
 		to.kind = columnFloats

@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"io"
+	"slices"
 )
 
 // typedTable is a table whose cells come with types, from anything but text: its rows come in batches of columns.
@@ -52,25 +53,22 @@ type columnBatch struct {
 	held    any // what the pass that fills it keeps with it
 }
 
-// reset gives a batch columns of cells, with room for rows but without any.
-func (b *columnBatch) reset(columns int) {
+// reset gives a batch columns with room for rows, but without any.
+func (b *columnBatch) reset(columns, room int) {
 	if len(b.columns) != columns {
 		b.columns = make([]column, columns)
 	}
 	for i := range b.columns {
-		b.columns[i].cells = b.columns[i].cells[:0]
+		c := &b.columns[i]
+		c.kind, c.room, c.floats, c.doubles, c.wholes, c.valid, c.cells = columnCells, room, c.floats[:0], c.doubles[:0], c.wholes[:0], c.valid[:0], c.cells[:0]
 	}
 	b.rows, b.lines, b.text = 0, b.lines[:0], b.text[:0]
 }
 
-// add adds a row of cells; columns that it has no cell for are missing.
+// add adds a row of cells.
 func (b *columnBatch) add(row []cell) {
 	for i := range b.columns {
-		c := cell{}
-		if i < len(row) {
-			c = row[i]
-		}
-		b.columns[i].cells = append(b.columns[i].cells, c)
+		b.columns[i].add(&row[i], b.rows)
 	}
 	b.rows++
 }
@@ -95,6 +93,44 @@ type column struct {
 	valid   []bool // of numbers: whether a row has one; empty: all have
 	cells   []cell
 	lazy    func(row int, to *cell, text *[]byte) error
+	room    int // rows to come
+}
+
+// add adds a cell after n others. A column that begins with a number is one of such numbers, some of them missing, until another kind of
+// cell comes.
+func (c *column) add(v *cell, n int) {
+	if n == 0 {
+		switch v.kind {
+		case cellNumber:
+			c.kind, c.doubles = columnDoubles, slices.Grow(c.doubles, c.room)
+		case cellWhole:
+			c.kind, c.wholes = columnWholes, slices.Grow(c.wholes, c.room)
+		}
+	}
+	there := v.kind != cellMissing
+	switch {
+	case c.kind == columnCells:
+	case c.kind == columnDoubles && (v.kind == cellNumber || !there):
+		c.doubles = append(c.doubles, v.number)
+	case c.kind == columnWholes && (v.kind == cellWhole || !there):
+		c.wholes = append(c.wholes, v.whole)
+	default:
+		c.cells = slices.Grow(c.cells, c.room)[:n]
+		for i := range c.cells {
+			_ = c.cell(i, &c.cells[i], nil)
+		}
+		c.kind = columnCells
+	}
+	if c.kind == columnCells {
+		c.cells = append(c.cells, *v)
+		return
+	}
+	for !there && len(c.valid) < n {
+		c.valid = append(c.valid, true)
+	}
+	if !there || len(c.valid) > 0 {
+		c.valid = append(c.valid, there)
+	}
 }
 
 // missing says that a row has no number.

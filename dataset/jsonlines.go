@@ -101,8 +101,9 @@ func (p *jsonPass) Close() error   { return p.close() }
 
 // next implements columnPass.
 func (p *jsonPass) next(b *columnBatch) error {
-	b.reset(len(p.row))
-	for b.rows < batchRows(len(p.row)) && len(b.text) < blockSize {
+	most := batchRows(len(p.row))
+	b.reset(len(p.row), most)
+	for b.rows < most && len(b.text) < blockSize {
 		clear(p.row)
 		err := p.object(func(name, value []byte) error {
 			at, known := p.t.at[string(name)]

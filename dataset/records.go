@@ -80,8 +80,8 @@ func (p *recordPass) Close() error { return nil }
 
 // next implements columnPass.
 func (p *recordPass) next(b *columnBatch) error {
-	b.reset(len(p.cells.columns))
 	end := min(p.of.n, p.cells.rows+batchRows(len(p.cells.columns)))
+	b.reset(len(p.cells.columns), end-p.cells.rows)
 	if p.cells.rows == end {
 		return io.EOF
 	}

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"slices"
 	"sync/atomic"
 )
 
@@ -135,7 +136,6 @@ func (p *spoolPass) next(b *columnBatch) error {
 }
 
 func (p *spoolPass) frameAt(at int64, b *columnBatch) error {
-	b.reset(len(p.of.columns))
 	var head [frameHead]byte
 	if _, err := p.of.ReadAt(head[:], at); err != nil {
 		return err
@@ -144,10 +144,8 @@ func (p *spoolPass) frameAt(at int64, b *columnBatch) error {
 	if size > p.of.size-at-frameHead || rows > rowsOfBatch {
 		return errors.New("a frame is longer than the rest")
 	}
-	if int64(cap(b.text)) < size {
-		b.text = make([]byte, size)
-	}
-	b.text = b.text[:size]
+	b.reset(len(p.of.columns), rows)
+	b.text = slices.Grow(b.text, int(size))[:size]
 	if _, err := p.of.ReadAt(b.text, at+frameHead); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
@@ -169,7 +167,7 @@ func (p *spoolPass) frameAt(at int64, b *columnBatch) error {
 					return err
 				}
 			}
-			b.columns[i].cells = append(b.columns[i].cells, c)
+			b.columns[i].add(&c, b.rows)
 		}
 		b.rows++
 	}
