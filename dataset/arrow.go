@@ -8,7 +8,6 @@ import (
 	"math/big"
 	"slices"
 	"sync/atomic"
-	"unicode/utf8"
 
 	"mercer/internal/arrow"
 )
@@ -17,12 +16,8 @@ import (
 type arrowTable struct {
 	packed *packed
 	of     []arrow.Field
-	cells  []arrowCell
-	texts  []bool
+	stored []stored // how the columns are
 }
-
-// arrowCell reads a cell that is there; its text, if it has some, goes to the end of text.
-type arrowCell func(c *arrow.Column, row int, to *cell, text *[]byte) error
 
 // looksLikeArrow says whether a file is an Arrow file or a stream.
 func looksLikeArrow(head []byte) bool {
@@ -44,8 +39,7 @@ func newArrowTable(in *packed) (*arrowTable, error) {
 		return nil, fmt.Errorf("%s: the Arrow data have no columns", in.name)
 	}
 	for i := range t.of {
-		read, text := arrowCells(&t.of[i])
-		t.cells, t.texts = append(t.cells, read), append(t.texts, text)
+		t.stored = append(t.stored, arrowStored(&t.of[i]))
 	}
 	return t, nil
 }
@@ -55,7 +49,7 @@ func (t *arrowTable) Name() string { return t.packed.name }
 func (t *arrowTable) fields() []field {
 	all := make([]field, len(t.of))
 	for i := range all {
-		all[i] = field{t.of[i].Name, t.texts[i]}
+		all[i] = field{t.of[i].Name, t.stored[i].textual()}
 	}
 	return all
 }
@@ -184,7 +178,7 @@ func (p *arrowPass) column(to *column, from *arrow.Column, i, end int, text *[]b
 		default:
 			var c cell
 			if !missing {
-				if err := p.cells[i](from, row, &c, text); err != nil {
+				if err := arrowCell(from, row, &p.stored[i], &c, text); err != nil {
 					return row, err
 				}
 			}
@@ -200,75 +194,41 @@ func (p *arrowPass) Close() error {
 	return p.close()
 }
 
-// arrowCells reads the cells of a column, and says whether they are texts.
-func arrowCells(f *arrow.Field) (read arrowCell, text bool) {
-	switch f.Kind {
-	case arrow.Bool:
-		return func(c *arrow.Column, row int, to *cell, _ *[]byte) error {
-			*to = cell{kind: cellBool, whole: c.Int(row)}
-			return nil
-		}, true
-	case arrow.Uint:
-		return func(c *arrow.Column, row int, to *cell, text *[]byte) error {
-			to.setUint(uint64(c.Int(row)), text)
-			return nil
-		}, false
-	case arrow.Half:
-		return func(c *arrow.Column, row int, to *cell, text *[]byte) error {
-			var scratch []byte
-			*to = cell{kind: cellNumber, number: shortest(float32(half(uint16(c.Int(row)))), &scratch)}
-			return nil
-		}, false
-	case arrow.Float, arrow.Double:
-		return func(c *arrow.Column, row int, to *cell, _ *[]byte) error {
-			*to = cell{kind: cellNumber, number: c.Float(row)}
-			return nil
-		}, false
-	case arrow.Decimal:
-		return func(c *arrow.Column, row int, to *cell, text *[]byte) error {
-			b := bytes.Clone(c.Bytes(row))
-			slices.Reverse(b)
-			return to.setDecimal(twosComplement(b), f.Scale, text)
-		}, false
-	case arrow.Date, arrow.DateMilli:
-		per := int64(1) // of a day
-		if f.Kind == arrow.DateMilli {
-			per = 86_400_000
-		}
-		return func(c *arrow.Column, row int, to *cell, _ *[]byte) error {
-			n := c.Int(row)
-			if n %= per; n < 0 {
-				n += per
-			}
-			*to = cell{kind: cellDay, whole: (c.Int(row) - n) / per * 86400}
-			return nil
-		}, true
-	case arrow.Time:
-		return func(c *arrow.Column, row int, to *cell, text *[]byte) error {
-			setText(to, sinceEpochIn(c.Int(row), f.Unit).Format(clockTime), text)
-			return nil
-		}, true
-	case arrow.Timestamp:
-		return func(c *arrow.Column, row int, to *cell, _ *[]byte) error {
-			to.setTime(sinceEpochIn(c.Int(row), f.Unit))
-			return nil
-		}, true
-	case arrow.Bytes:
-		return func(c *arrow.Column, row int, to *cell, text *[]byte) error {
-			b := c.Bytes(row)
-			if f.UUID {
-				b = appendUUID(nil, b)
-			} else if !utf8.Valid(b) {
-				return errNotText
-			}
-			setText(to, b, text)
-			return nil
-		}, true
+var arrowKinds = map[arrow.Kind]storedKind{arrow.Bool: storedBool, arrow.Uint: storedUint, arrow.Half: storedHalf, arrow.Decimal: storedDecimal,
+	arrow.Date: storedDay, arrow.DateMilli: storedDay, arrow.Time: storedClock, arrow.Timestamp: storedInstant, arrow.Bytes: storedText}
+
+// arrowStored says how a column is stored.
+func arrowStored(f *arrow.Field) stored {
+	how := stored{arrowKinds[f.Kind], f.Unit, f.Scale}
+	if f.UUID {
+		how.kind = storedUUID
 	}
-	return func(c *arrow.Column, row int, to *cell, _ *[]byte) error {
-		*to = cell{kind: cellWhole, whole: c.Int(row)}
+	return how
+}
+
+// arrowCell reads a cell that is there, whose text goes to the end of text.
+func arrowCell(c *arrow.Column, row int, how *stored, to *cell, text *[]byte) error {
+	switch c.Kind {
+	case arrow.Float, arrow.Double:
+		to.setNumber(c.Float(row))
 		return nil
-	}, false
+	case arrow.Decimal:
+		b := bytes.Clone(c.Bytes(row))
+		slices.Reverse(b)
+		return how.cell(to, 0, b, text)
+	case arrow.DateMilli:
+		n, perDay := c.Int(row), int64(86_400_000)
+		return how.cell(to, (n-(n%perDay+perDay)%perDay)/perDay, nil, text)
+	case arrow.Bytes:
+		b := c.Bytes(row)
+		if how.kind == storedText {
+			from := len(*text)
+			*text = append(*text, b...)
+			b = (*text)[from:]
+		}
+		return how.cell(to, 0, b, text)
+	}
+	return how.cell(to, c.Int(row), nil, text)
 }
 
 // appendUUID appends 16 bytes in the form of a UUID.

@@ -26,10 +26,9 @@ func ArrowRecords(data []byte, most int64, body func(names []string, values []an
 	defer r.Close()
 	r.Most = most
 	names := make([]string, len(r.Fields))
-	values, read := make([]any, len(r.Fields)), make([]arrowCell, len(r.Fields))
+	values, stored := make([]any, len(r.Fields)), make([]stored, len(r.Fields))
 	for i := range r.Fields {
-		names[i] = r.Fields[i].Name
-		read[i], _ = arrowCells(&r.Fields[i])
+		names[i], stored[i] = r.Fields[i].Name, arrowStored(&r.Fields[i])
 	}
 	var at cell
 	var text []byte
@@ -47,7 +46,7 @@ func ArrowRecords(data []byte, most int64, body func(names []string, values []an
 					continue
 				}
 				text = text[:0]
-				if err := read[i](c, row, &at, &text); err != nil {
+				if err := arrowCell(c, row, &stored[i], &at, &text); err != nil {
 					return fmt.Errorf("row %d, column %q: %w", rows+row+1, c.Name, err)
 				}
 				values[i] = arrowValue(&at, &text)

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"math/big"
 	"strconv"
 	"time"
 )
@@ -68,23 +67,6 @@ func setText[T string | []byte](c *cell, v T, text *[]byte) {
 	*text = append(*text, v...)
 	*c = cell{kind: cellText, text: (*text)[from:len(*text):len(*text)]}
 }
-
-// setDecimal makes a cell of a whole number of tenths, hundredths, ….
-func (c *cell) setDecimal(n *big.Int, scale int, text *[]byte) (err error) {
-	from := len(*text)
-	*text, err = appendDecimal(*text, n, scale)
-	*c = cell{kind: cellWritten, text: (*text)[from:]}
-	return err
-}
-
-// sinceEpochIn is a time by a number of units since 1970.
-func sinceEpochIn(n int64, unit time.Duration) time.Time {
-	per := int64(time.Second / unit)
-	return time.Unix(n/per, n%per*int64(unit)).UTC()
-}
-
-// clockTime is how a time of the day is written.
-const clockTime = "15:04:05.999999999"
 
 // clock is a day or a time as its clock showed it, in UTC.
 func (c *cell) clock() time.Time { return time.Unix(c.whole+int64(c.zone), int64(c.nanos)).UTC() }

@@ -5,13 +5,10 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"mercer/internal/arrow"
 	"mercer/internal/parquet"
@@ -24,12 +21,8 @@ const parquetMagic = parquet.Magic
 type parquetTable struct {
 	packed *packed
 	file   *parquet.File
-	cells  []parquetCell
-	texts  []bool
+	stored []stored // how the columns are
 }
-
-// parquetCell reads a cell that is there; what has to be written as text goes to the end of text.
-type parquetCell func(c *parquet.Column, row int, to *cell, text *[]byte) error
 
 // newParquetTable opens a file, which must not be compressed as a whole.
 func newParquetTable(in *packed) (*parquetTable, error) {
@@ -39,10 +32,10 @@ func newParquetTable(in *packed) (*parquetTable, error) {
 		return nil, fmt.Errorf("%s: the Parquet file cannot be read: %w", in.name, err)
 	}
 	for i := range t.file.Fields {
-		read, text := parquetCells(&t.file.Fields[i])
-		t.cells, t.texts = append(t.cells, read), append(t.texts, text)
+		f := &t.file.Fields[i]
+		t.stored = append(t.stored, stored{parquetKinds[f.Kind], f.Unit, f.Scale})
 	}
-	if len(t.cells) == 0 || t.file.Rows == 0 {
+	if len(t.stored) == 0 || t.file.Rows == 0 {
 		return nil, fmt.Errorf("%s: the Parquet file has no rows", in.name)
 	}
 	return t, nil
@@ -51,9 +44,9 @@ func newParquetTable(in *packed) (*parquetTable, error) {
 func (t *parquetTable) Name() string { return t.packed.name }
 
 func (t *parquetTable) fields() []field {
-	all := make([]field, len(t.cells))
+	all := make([]field, len(t.stored))
 	for i := range all {
-		all[i] = field{t.file.Fields[i].Name, t.texts[i]}
+		all[i] = field{t.file.Fields[i].Name, t.stored[i].textual()}
 	}
 	return all
 }
@@ -82,7 +75,7 @@ func (p *parquetPass) next(b *columnBatch) error {
 	read, ok := b.held.(*parquet.Batch)
 	if !ok {
 		read = &parquet.Batch{}
-		b.held, b.columns = read, make([]column, len(p.cells))
+		b.held, b.columns = read, make([]column, len(p.stored))
 	}
 	b.rows = 0
 	if err := p.reader.Next(read); err == io.EOF {
@@ -101,13 +94,12 @@ func (p *parquetPass) next(b *columnBatch) error {
 		case from.Kind == parquet.Int:
 			c.kind, c.wholes = columnWholes, from.Ints
 		case c.lazy == nil:
-			read := p.cells[i]
+			how := &p.stored[i]
 			c.kind, c.lazy = columnLazy, func(row int, to *cell, text *[]byte) error {
-				if from.Missing(row) {
-					*to = cell{}
+				if *to = (cell{}); from.Missing(row) {
 					return nil
 				}
-				return read(from, row, to, text)
+				return parquetCell(from, row, how, to, text)
 			}
 		}
 	}
@@ -116,77 +108,25 @@ func (p *parquetPass) next(b *columnBatch) error {
 	return nil
 }
 
-// errNotText is about bytes.
-var errNotText = errors.New("a value is not text; leave the column out of the file")
+var parquetKinds = map[parquet.Kind]storedKind{parquet.Bool: storedBool, parquet.Uint: storedUint, parquet.Half: storedHalf, parquet.Decimal: storedDecimal,
+	parquet.Date: storedDay, parquet.Time: storedClock, parquet.Timestamp: storedInstant, parquet.Julian: storedInstant, parquet.UUID: storedUUID,
+	parquet.Bytes: storedText}
 
-// parquetCells reads the cells of a column that is no plain number, and says whether they are texts.
-func parquetCells(f *parquet.Field) (read parquetCell, text bool) {
-	instant := func(c *parquet.Column, row int) time.Time { return sinceEpochIn(c.Ints[row], f.Unit) }
-	switch f.Kind {
-	case parquet.Bool:
-		return func(c *parquet.Column, row int, to *cell, _ *[]byte) error {
-			*to = cell{kind: cellBool, whole: c.Ints[row]}
-			return nil
-		}, true
-	case parquet.Uint:
-		return func(c *parquet.Column, row int, to *cell, text *[]byte) error {
-			to.setUint(uint64(c.Ints[row]), text)
-			return nil
-		}, false
-	case parquet.Half:
-		return func(c *parquet.Column, row int, to *cell, text *[]byte) error {
-			*to = cell{kind: cellNumber, number: shortest(float32(half(binary.LittleEndian.Uint16(c.Texts[row]))), text)}
-			return nil
-		}, false
-	case parquet.Decimal:
-		return func(c *parquet.Column, row int, to *cell, text *[]byte) error {
-			if len(c.Ints) > 0 {
-				return to.setDecimal(big.NewInt(c.Ints[row]), f.Scale, text)
-			}
-			if b := c.Texts[row]; len(b) <= 64 {
-				return to.setDecimal(twosComplement(b), f.Scale, text)
-			}
-			return errors.New("a decimal has more than 512 bits")
-		}, false
-	case parquet.Date:
-		return func(c *parquet.Column, row int, to *cell, _ *[]byte) error {
-			*to = cell{kind: cellDay, whole: c.Ints[row] * 86400}
-			return nil
-		}, true
-	case parquet.Time:
-		return func(c *parquet.Column, row int, to *cell, text *[]byte) error {
-			*text = instant(c, row).AppendFormat(*text, clockTime)
-			*to = cell{kind: cellText, text: *text}
-			return nil
-		}, true
-	case parquet.Timestamp:
-		return func(c *parquet.Column, row int, to *cell, _ *[]byte) error {
-			to.setTime(instant(c, row))
-			return nil
-		}, true
-	case parquet.Julian:
-		return func(c *parquet.Column, row int, to *cell, _ *[]byte) error {
-			b := c.Texts[row] // nanoseconds of the day, and the Julian day
-			nanos, day := int64(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint32(b[8:]))
-			to.setTime(time.Unix((day-2440588)*86400, nanos).UTC())
-			return nil
-		}, true
-	case parquet.UUID:
-		return func(c *parquet.Column, row int, to *cell, text *[]byte) error {
-			*text = appendUUID(*text, c.Texts[row])
-			*to = cell{kind: cellText, text: *text}
-			return nil
-		}, true
-	case parquet.Bytes:
-		return func(c *parquet.Column, row int, to *cell, _ *[]byte) error {
-			*to = cell{kind: cellText, text: c.Texts[row]}
-			if !utf8.Valid(to.text) {
-				return errNotText
-			}
-			return nil
-		}, true
+// parquetCell reads a cell that is there.
+func parquetCell(c *parquet.Column, row int, how *stored, to *cell, text *[]byte) error {
+	if len(c.Ints) > 0 {
+		return how.cell(to, c.Ints[row], nil, text)
 	}
-	return nil, false
+	b := c.Texts[row]
+	switch c.Kind {
+	case parquet.Half:
+		return how.cell(to, int64(binary.LittleEndian.Uint16(b)), nil, text)
+	case parquet.Julian: // nanoseconds of the day, and the Julian day
+		nanos, day := int64(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint32(b[8:]))
+		to.setTime(time.Unix((day-2440588)*86400, nanos).UTC())
+		return nil
+	}
+	return how.cell(to, 0, b, text)
 }
 
 // nominal says that column at is declared as one of given values: by its type, or by what pandas and Arrow note of the
