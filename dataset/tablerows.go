@@ -479,31 +479,3 @@ func isWord(cell []byte) bool {
 	cell = trim(cell)
 	return len(cell) > 0 && cell[0] != '?' && cell[0] != '-'
 }
-
-// note counts a value that the model does not know.
-func (p *tableParser) note(input int, cell []byte) {
-	u := p.noted(input)
-	if u.Rows++; u.Rows == 1 {
-		u.Value = string(cell)
-	}
-}
-
-// noteGap counts a missing value where the training had none in the column.
-func (p *tableParser) noteGap(input int) {
-	if c := &p.schema.Columns[input]; p.opt.Schema != nil && p.auto() && !c.Indicator && c.Means == nil {
-		p.noted(input).Missing++
-	}
-}
-
-// noted is what is counted of a column.
-func (p *tableParser) noted(input int) *Unseen {
-	if p.unknown == nil {
-		p.unknown = map[int]*Unseen{}
-	}
-	u := p.unknown[input]
-	if u == nil {
-		u = &Unseen{Column: p.schema.Columns[input].Name}
-		p.unknown[input] = u
-	}
-	return u
-}

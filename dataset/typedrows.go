@@ -328,20 +328,4 @@ func (p *tableParser) measured(c *column, row int) (v float64, ok bool) {
 	return 0, false
 }
 
-// noteUnseen adds what a block had to what all had.
-func (p *tableParser) noteUnseen() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for i, u := range p.unknown {
-		if known := p.table.unseen[i]; known != nil {
-			if known.Rows > 0 && (u.Rows == 0 || known.Value < u.Value) {
-				u.Value = known.Value
-			}
-			u.Rows += known.Rows
-			u.Missing += known.Missing
-		}
-		p.table.unseen[i] = u
-	}
-}
-
 var _ batchParser = (*tableParser)(nil)
