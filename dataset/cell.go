@@ -80,6 +80,24 @@ func (c *cell) bytes(scratch *[]byte) []byte {
 	return *scratch
 }
 
+// category is the code of the cell's text, or of that of a number as the other kind of number is written: 1000000 or 1e+06.
+func (c *cell) category(codes map[string]int32, scratch *[]byte) (code int32, known bool) {
+	code, known = codes[string(c.bytes(scratch))]
+	x, isNumber := c.float()
+	if known || !isNumber {
+		return code, known
+	}
+	other := cell{kind: cellNumber, number: x}
+	if c.kind == cellNumber {
+		other = cell{kind: cellWhole, whole: int64(x)}
+	}
+	if y, _ := other.float(); x != y {
+		return 0, false
+	}
+	code, known = codes[string(other.bytes(scratch))]
+	return code, known
+}
+
 // append appends the cell as text.
 func (c *cell) append(dst []byte) []byte {
 	switch c.kind {

@@ -280,16 +280,7 @@ func (e *Encoder) cell(dst []float32, c *encodedColumn, v *cell) error {
 		return e.coded(dst, c, v)
 	}
 	if c.codes != nil {
-		code, known := c.codes[string(v.bytes(&e.scratch))]
-		if x, isNumber := v.float(); !known && isNumber { // as the other kind of number would be written
-			other := cell{kind: cellNumber, number: x}
-			if v.kind == cellNumber {
-				other = cell{kind: cellWhole, whole: int64(x)}
-			}
-			if y, _ := other.float(); x == y {
-				code, known = c.codes[string(other.bytes(&e.scratch))]
-			}
-		}
+		code, known := v.category(c.codes, &e.scratch)
 		if known {
 			dst[c.at+int(code)] = 1
 		}

@@ -235,3 +235,25 @@ func TestTimesOfRecords(t *testing.T) {
 		}
 	}
 }
+
+// A category is known by either spelling of a number, as a model may have it from numbers of another kind.
+func TestCategoriesThatAreNumbers(t *testing.T) {
+	s := &Schema{Format: "csv", Dim: 2, Width: 1, Header: true, Missing: "zero",
+		Columns: []Column{{Place: Place{Name: "c"}, Categories: []string{"1e+06", "2000000"}}}}
+	e := NewEncoder(s)
+	for v, want := range map[any][]float32{1000000: {1, 0}, 1e6: {1, 0}, 2000000: {0, 1}, 2e6: {0, 1}, 3: {0, 0}, 1e300: {0, 0}, "1e+06": {1, 0}} {
+		record := map[string]any{"c": v}
+		f, err := FromList(t.Context(), "records", nil, 1, func(int) any { return record }, Options{Schema: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := Collect(t.Context(), f, 0)
+		if err != nil || !slices.Equal(all.X.Dense.Data, want) {
+			t.Errorf("%v: %v in the table, want %v (%v)", v, all, want, err)
+		}
+		dst := make([]float32, 2)
+		if err := e.Map(dst, record); err != nil || !slices.Equal(dst, want) {
+			t.Errorf("%v: %v by the encoder, want %v (%v)", v, dst, want, err)
+		}
+	}
+}

@@ -167,6 +167,11 @@ func (p *tableParser) takeCell(i int, c *cell, to *rowTo) error {
 		case r.kind == label && p.schema.LabelSeparator == "" && (c.kind == cellNumber || math.Abs(v) < 1<<53): // float64 has all its digits
 			to.rows.Y[to.targets+r.at] = v
 			return nil
+		case r.kind == categorical:
+			if code, known := c.category(r.codes, &p.text); known {
+				p.put(to.dense, r.at+int(code), 1)
+				return nil
+			}
 		}
 	}
 	if r.kind == coded && p.schema.NA == nil {
