@@ -3,6 +3,7 @@ package mercer
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -233,7 +234,7 @@ func inMemory(x [][]float64, y []float64, labels []string) Data {
 }
 
 // Records are records that come once, from an iterator that may fail: a map[string]any, a struct or a
-// pointer to one. They are copied to a temporary file, since a training reads its rows twice.
+// pointer to one. Their values are kept, since a training reads its rows twice: in memory, or in a temporary file if they are many.
 // dataset.FromRecords says what becomes of their fields; opt.Label names the label's.
 func Records[R any](records iter.Seq2[R, error], opt Options) Data {
 	return spooled("records", nil, func(context.Context) iter.Seq2[any, error] {
@@ -247,15 +248,11 @@ func Records[R any](records iter.Seq2[R, error], opt Options) Data {
 	}, opt)
 }
 
-// Slice are records in a slice.
+// Slice are records in a slice, which must stay as they are while they are in use: nothing is copied.
 func Slice[R any](records []R, opt Options) Data {
-	return Records(func(yield func(R, error) bool) {
-		for _, r := range records {
-			if !yield(r, nil) {
-				return
-			}
-		}
-	}, opt)
+	return recordData(opt, func(ctx context.Context, o Options) (*dataset.File, error) {
+		return dataset.FromList(ctx, "records", nil, len(records), func(i int) any { return records[i] }, o)
+	})
 }
 
 // Channel are records from a channel, which are read until it is closed.
@@ -319,12 +316,11 @@ func eachSQL(rows *sql.Rows, types []*sql.ColumnType, yield func(any, error) boo
 				values[i] = v
 			}
 			if text, ok := v.(string); ok && decimal(types[i].DatabaseTypeName()) {
-				n, err := strconv.ParseFloat(text, 64)
-				if err != nil {
+				if _, err := strconv.ParseFloat(text, 64); err != nil {
 					yield(nil, &FieldError{Field: types[i].Name(), Value: text, Reason: fmt.Sprintf("%q is not a number", text)})
 					return
 				}
-				values[i] = n
+				values[i] = json.Number(text) // which may have more digits than float64
 			}
 		}
 		if !yield(values, nil) {
@@ -345,10 +341,16 @@ func decimal(name string) bool {
 
 // spooled are records that come once.
 func spooled(name string, names []string, records func(context.Context) iter.Seq2[any, error], opt Options) Data {
+	return recordData(opt, func(ctx context.Context, o Options) (*dataset.File, error) {
+		return dataset.FromRecords(ctx, name, names, records(ctx), o)
+	})
+}
+
+func recordData(opt Options, open func(ctx context.Context, o Options) (*dataset.File, error)) Data {
 	return Data{open: func(ctx context.Context, asked *dataset.Schema, _ bool) (*opened, error) {
 		o := opt
 		o.Schema = asked
-		f, err := dataset.FromRecords(ctx, name, names, records(ctx), o)
+		f, err := open(ctx, o)
 		if err != nil {
 			return nil, err
 		}

@@ -4,7 +4,7 @@
 //	import _ "mercer/database"
 //
 // The rows are those of Options.Query or Options.Table of package dataset. They are read once, in one transaction that cannot
-// write, and copied to an unlinked temporary file, so that all passes of a training see the same rows.
+// write, and kept, in an unlinked temporary file if they are many, so that all passes of a training see the same rows.
 package database
 
 import "mercer/internal/outside"

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -123,17 +124,12 @@ func eachPostgres(ctx context.Context, r outside.Request, to outside.Rows, rows 
 		return err
 	}
 	result := db.ExecPrepared(ctx, "rows", nil, nil, nil) // values as text
-	var value []byte
 	for result.NextRow() {
 		for i, v := range result.Values() {
-			switch c := &columns[i]; {
-			case v == nil:
-				to.Cell(outside.Missing, nil)
-			case c.write != nil:
-				value = c.write(value[:0], v)
-				to.Cell(c.kind, value)
-			default:
-				to.Cell(c.kind, v)
+			if v == nil {
+				to.Missing()
+			} else {
+				columns[i].give(v, to)
 			}
 		}
 		*rows++
@@ -153,11 +149,10 @@ func reason(err error) string {
 	return "give it as postgres://user@host:5432/database"
 }
 
-// column is how the values of a column are written.
+// column is how the values of a column are given on.
 type column struct {
-	text  bool
-	kind  outside.Kind
-	write func(dst, v []byte) []byte // nil: as they are
+	text bool
+	give func(v []byte, to outside.Rows)
 }
 
 // Types of PostgreSQL by their numbers, which never change.
@@ -167,7 +162,7 @@ const (
 	numericType                                                = 1700
 )
 
-// columnsOf finds out how the values of a query are to be written.
+// columnsOf finds out how the values of a query are to be given on.
 func columnsOf(ctx context.Context, db *pgconn.PgConn, fields []pgconn.FieldDescription) ([]column, error) {
 	nested, err := nestedTypes(ctx, db, fields)
 	if err != nil {
@@ -175,19 +170,18 @@ func columnsOf(ctx context.Context, db *pgconn.PgConn, fields []pgconn.FieldDesc
 	}
 	all := make([]column, len(fields))
 	for i, f := range fields {
-		c := column{text: true, kind: outside.Quoted}
+		c := column{text: true, give: func(v []byte, to outside.Rows) { to.Text(v) }}
 		switch f.DataTypeOID {
-		case int2Type, int4Type, int8Type, oidType, float4Type, float8Type, numericType:
-			c.text, c.kind = false, outside.Plain
+		case numericType:
+			c.text = false
+		case int2Type, int4Type, int8Type, oidType:
+			c = column{give: whole}
+		case float4Type, float8Type:
+			c = column{give: number}
 		case boolType:
-			c.write = func(dst, v []byte) []byte {
-				if string(v) == "t" {
-					return append(dst, "true"...)
-				}
-				return append(dst, "false"...)
-			}
+			c.give = func(v []byte, to outside.Rows) { to.Bool(string(v) == "t") }
 		case timestampType, timestamptzType:
-			c.write = instant
+			c.give = instant
 		case byteaType:
 			return nil, fmt.Errorf("column %q is bytea, which is no text; leave it out of the query", f.Name)
 		}
@@ -214,13 +208,29 @@ func nestedTypes(ctx context.Context, db *pgconn.PgConn, fields []pgconn.FieldDe
 	return nested, found.Err
 }
 
-// instant writes 2024-02-29 12:00:00.5+00 as 2024-02-29T12:00:00.5Z; what is not of that form, such as infinity, stays.
-func instant(dst, v []byte) []byte {
-	v = bytes.TrimSuffix(v, []byte("+00"))
-	if len(v) < len("2006-01-02 15:04:05") || v[len(v)-1] < '0' || v[len(v)-1] > '9' || bytes.Count(v, []byte(" ")) != 1 {
-		return append(dst, v...)
+// whole gives a whole number.
+func whole(v []byte, to outside.Rows) {
+	if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
+		to.Whole(n)
+	} else {
+		to.Text(v)
 	}
-	dst = append(dst, v...)
-	dst[bytes.IndexByte(dst, ' ')] = 'T'
-	return append(dst, 'Z')
+}
+
+// number gives a number; infinity and NaN stay as they are.
+func number(v []byte, to outside.Rows) {
+	if x, err := strconv.ParseFloat(string(v), 64); err == nil && x-x == 0 {
+		to.Number(x)
+	} else {
+		to.Text(v)
+	}
+}
+
+// instant gives 2024-02-29 12:00:00.5+00 as a time; what is not of that form, such as infinity, stays.
+func instant(v []byte, to outside.Rows) {
+	if t, err := time.Parse(time.DateTime, string(bytes.TrimSuffix(v, []byte("+00")))); err == nil {
+		to.Time(t)
+	} else {
+		to.Text(v)
+	}
 }

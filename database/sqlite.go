@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -79,28 +78,25 @@ func eachSQLite(ctx context.Context, r outside.Request, to outside.Rows) (err er
 	if err := to.Begin(names, make([]bool, len(names))); err != nil {
 		return err
 	}
-	var number []byte
 	for row := 1; stmt.Step(); row++ {
 		for i := range names {
 			switch stmt.ColumnType(i) {
 			case sqlite3.NULL:
-				to.Cell(outside.Missing, nil)
+				to.Missing()
 			case sqlite3.INTEGER:
-				number = strconv.AppendInt(number[:0], stmt.ColumnInt64(i), 10)
-				to.Cell(outside.Plain, number)
+				to.Whole(stmt.ColumnInt64(i))
 			case sqlite3.FLOAT:
 				v := stmt.ColumnFloat(i)
 				if math.IsInf(v, 0) {
 					return fmt.Errorf("row %d, column %q: %g is not a finite number", row, names[i], v)
 				}
-				number = strconv.AppendFloat(number[:0], v, 'g', -1, 64)
-				to.Cell(outside.Plain, number)
+				to.Number(v)
 			default:
 				b := stmt.ColumnRawBlob(i)
 				if !utf8.Valid(b) {
 					return fmt.Errorf("row %d, column %q: the value is not text; leave the column out of the query", row, names[i])
 				}
-				to.Cell(outside.Quoted, b)
+				to.Text(b)
 			}
 		}
 		if err := to.End(); err != nil {

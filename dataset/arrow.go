@@ -6,21 +6,17 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"strconv"
+	"slices"
 	"sync/atomic"
-	"time"
-	"unicode/utf8"
 
 	"mercer/internal/arrow"
 )
 
-// arrowTable is an Arrow IPC file or stream as a table of text, like parquetTable. Only a batch of the file is in memory.
+// arrowTable is an Arrow IPC file or stream as a typed table. Only a batch of the file is in memory.
 type arrowTable struct {
 	packed *packed
-	fields []arrow.Field
-	text   []func(dst []byte, c *arrow.Column, row int) ([]byte, error)
-	isText []bool // not a number, even if it looks like one
-	head   []byte
+	of     []arrow.Field
+	stored []stored // how the columns are
 }
 
 // looksLikeArrow says whether a file is an Arrow file or a stream.
@@ -33,63 +29,40 @@ func isArrowFile(head []byte) bool { return bytes.HasPrefix(head, []byte(arrow.M
 // newArrowTable reads the schema. A file, other than a stream, must not be compressed as a whole.
 func newArrowTable(in *packed) (*arrowTable, error) {
 	t := &arrowTable{packed: in}
-	r, _, err := t.begin()
+	r, err := t.begin()
 	if err != nil {
 		return nil, err
 	}
 	r.Close()
-	t.fields = r.batches.Fields
-	if len(t.fields) == 0 {
+	t.of = r.batches.Fields
+	if len(t.of) == 0 {
 		return nil, fmt.Errorf("%s: the Arrow data have no columns", in.name)
 	}
-	for i := range t.fields {
-		write, text := arrowWriter(&t.fields[i])
-		t.text, t.isText = append(t.text, write), append(t.isText, text)
-	}
-	if t.head, err = headOf(t); err != nil {
-		return nil, err
+	for i := range t.of {
+		t.stored = append(t.stored, arrowStored(&t.of[i]))
 	}
 	return t, nil
 }
 
-// headOf is the beginning of a table as text.
-func headOf(in input) ([]byte, error) {
-	r, _, err := in.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	head := make([]byte, headSize)
-	n, err := io.ReadFull(r, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, err
-	}
-	return head[:n], nil
-}
-
 func (t *arrowTable) Name() string { return t.packed.name }
-func (t *arrowTable) Head() []byte { return t.head }
 
-// texts are the columns that are no numbers.
-func (t *arrowTable) texts() map[string]bool {
-	all := map[string]bool{}
-	for i, f := range t.fields {
-		all[f.Name] = t.isText[i]
+func (t *arrowTable) fields() []field {
+	all := make([]field, len(t.of))
+	for i := range all {
+		all[i] = field{t.of[i].Name, t.stored[i].textual()}
 	}
 	return all
 }
 
 // arrowPass is one pass over an Arrow table.
 type arrowPass struct {
-	table   *arrowTable
+	*arrowTable
 	batches *arrow.Reader
+	read    func() float64
 	close   func() error
 	batch   *arrow.Batch
 	row     int // of the batch
 	rows    int // before the batch
-	line    []byte
-	at      int
-	err     error
 }
 
 // countedAt counts the bytes that are read from a file.
@@ -104,19 +77,23 @@ func (c *countedAt) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-func (t *arrowTable) begin() (*arrowPass, func() float64, error) {
-	in, p := t.packed, &arrowPass{table: t, close: func() error { return nil }}
+// pass implements typedTable.
+func (t *arrowTable) pass() (columnPass, error) { return t.begin() }
+
+func (t *arrowTable) begin() (*arrowPass, error) {
+	in, p := t.packed, &arrowPass{arrowTable: t, close: func() error { return nil }}
 	if isArrowFile(in.head) {
 		counted := &countedAt{r: in.file}
 		var err error
 		if p.batches, err = arrow.NewFile(counted, in.size); err != nil {
-			return nil, nil, p.damaged(err)
+			return nil, p.damaged(err)
 		}
-		return p, func() float64 { return min(1, float64(counted.read.Load())/float64(in.size)) }, nil
+		p.read = func() float64 { return min(1, float64(counted.read.Load())/float64(in.size)) }
+		return p, nil
 	}
 	r, share, err := in.Open()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	size := int64(-1)
 	if in.method == "" && !streamed(in) {
@@ -124,30 +101,16 @@ func (t *arrowTable) begin() (*arrowPass, func() float64, error) {
 	}
 	if p.batches, err = arrow.NewStream(r, size); err != nil {
 		r.Close()
-		return nil, nil, p.damaged(err)
+		return nil, p.damaged(err)
 	}
-	p.close = r.Close
-	return p, share, nil
+	p.close, p.read = r.Close, share
+	return p, nil
 }
 
-// Open implements input.
-func (t *arrowTable) Open() (io.ReadCloser, func() float64, error) {
-	p, share, err := t.begin()
-	if err != nil {
-		return nil, nil, err
-	}
-	for i, f := range t.fields {
-		if i > 0 {
-			p.line = append(p.line, ',')
-		}
-		p.line = appendQuoted(p.line, f.Name)
-	}
-	p.line = append(p.line, '\n')
-	return p, share, nil
-}
+func (p *arrowPass) share() float64 { return p.read() }
 
 func (p *arrowPass) damaged(err error) error {
-	name := p.table.packed.name
+	name := p.packed.name
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF) && p.rows == 0:
 		return fmt.Errorf("%s: the Arrow data are cut short", name)
@@ -159,24 +122,9 @@ func (p *arrowPass) damaged(err error) error {
 	return fmt.Errorf("%s: the Arrow data are damaged after row %d: %w", name, p.rows, err)
 }
 
-// Read implements io.Reader.
-func (p *arrowPass) Read(dst []byte) (int, error) {
-	if p.at == len(p.line) {
-		p.line, p.at = p.line[:0], 0
-		for len(p.line) < tableText && p.err == nil {
-			p.err = p.next()
-		}
-		if len(p.line) == 0 {
-			return 0, p.err
-		}
-	}
-	n := copy(dst, p.line[p.at:])
-	p.at += n
-	return n, nil
-}
-
-// next appends the text of a row.
-func (p *arrowPass) next() error {
+// next implements columnPass: it copies rows, of which arrow keeps only one batch.
+func (p *arrowPass) next(b *columnBatch) error {
+	b.reset(len(p.of), 0)
 	if p.batch == nil || p.row == p.batch.Rows {
 		if p.batch != nil {
 			p.rows += p.batch.Rows
@@ -189,97 +137,98 @@ func (p *arrowPass) next() error {
 		}
 		p.row = 0
 	}
-	first := len(p.line)
-	for i := range p.batch.Columns {
-		if i > 0 {
-			p.line = append(p.line, ',')
-		}
-		c := &p.batch.Columns[i]
-		if c.Missing(p.row) {
-			continue
-		}
-		var err error
-		if p.line, err = p.table.text[i](p.line, c, p.row); err != nil {
-			p.line = p.line[:first]
-			return fmt.Errorf("%s: row %d, column %q: %w", p.table.packed.name, p.rows+p.row+1, c.Name, err)
+	end := min(p.batch.Rows, p.row+batchRows(len(p.of)))
+	for i := range b.columns {
+		if row, err := p.column(&b.columns[i], &p.batch.Columns[i], i, end, &b.text); err != nil {
+			return atNumber(p.packed.name, p.rows+row, inColumn(columnQuoted(p.of[i].Name), p.of[i].Name, -1, nil, err))
 		}
 	}
-	if len(p.batch.Columns) == 1 && len(p.line) == first {
-		p.line = append(p.line, `""`...) // or the line would be empty, and no row
-	}
-	p.line = append(p.line, '\n')
-	p.row++
+	b.rows, p.row = end-p.row, end
 	return nil
 }
 
-// Close implements io.Closer.
+// column copies a column of the rows before end, and returns the row of an error.
+func (p *arrowPass) column(to *column, from *arrow.Column, i, end int, text *[]byte) (int, error) {
+	switch to.kind = columnCells; from.Kind {
+	case arrow.Float:
+		to.kind = columnFloats
+	case arrow.Double:
+		to.kind = columnDoubles
+	case arrow.Int:
+		to.kind = columnWholes
+	}
+	for row := p.row; row < end; row++ {
+		missing := from.Missing(row)
+		if to.kind != columnCells {
+			to.valid = append(to.valid, !missing)
+		}
+		switch {
+		case to.kind == columnFloats && missing:
+			to.floats = append(to.floats, 0)
+		case to.kind == columnFloats:
+			to.floats = append(to.floats, float32(from.Float(row)))
+		case to.kind == columnDoubles && missing:
+			to.doubles = append(to.doubles, 0)
+		case to.kind == columnDoubles:
+			to.doubles = append(to.doubles, from.Float(row))
+		case to.kind == columnWholes && missing:
+			to.wholes = append(to.wholes, 0)
+		case to.kind == columnWholes:
+			to.wholes = append(to.wholes, from.Int(row))
+		default:
+			var c cell
+			if !missing {
+				if err := arrowCell(from, row, &p.stored[i], &c, text); err != nil {
+					return row, err
+				}
+			}
+			to.cells = append(to.cells, c)
+		}
+	}
+	return 0, nil
+}
+
+// Close implements columnPass.
 func (p *arrowPass) Close() error {
 	p.batches.Close()
 	return p.close()
 }
 
-const timestamps = "2006-01-02T15:04:05.999999999Z"
+var arrowKinds = map[arrow.Kind]storedKind{arrow.Bool: storedBool, arrow.Uint: storedUint, arrow.Half: storedHalf, arrow.Decimal: storedDecimal,
+	arrow.Date: storedDay, arrow.DateMilli: storedDay, arrow.Time: storedClock, arrow.Timestamp: storedInstant, arrow.Bytes: storedText}
 
-// arrowWriter is how the values of a column are written, and whether they are texts.
-func arrowWriter(f *arrow.Field) (write func(dst []byte, c *arrow.Column, row int) ([]byte, error), text bool) {
-	plain := func(g func(dst []byte, c *arrow.Column, row int) []byte) func([]byte, *arrow.Column, int) ([]byte, error) {
-		return func(dst []byte, c *arrow.Column, row int) ([]byte, error) { return g(dst, c, row), nil }
+// arrowStored says how a column is stored.
+func arrowStored(f *arrow.Field) stored {
+	how := stored{arrowKinds[f.Kind], f.Unit, f.Scale}
+	if f.UUID {
+		how.kind = storedUUID
 	}
-	// instant is a number of units since 1970, or since midnight.
-	instant := func(unit time.Duration, layout string) func([]byte, *arrow.Column, int) ([]byte, error) {
-		per := int64(time.Second / unit)
-		return plain(func(dst []byte, c *arrow.Column, row int) []byte {
-			n := c.Int(row)
-			return time.Unix(n/per, n%per*int64(unit)).UTC().AppendFormat(dst, layout)
-		})
-	}
-	switch f.Kind {
-	case arrow.Bool:
-		return plain(func(dst []byte, c *arrow.Column, row int) []byte { return strconv.AppendBool(dst, c.Int(row) != 0) }), true
-	case arrow.Uint:
-		return plain(func(dst []byte, c *arrow.Column, row int) []byte {
-			return strconv.AppendUint(dst, uint64(c.Int(row)), 10)
-		}), false
-	case arrow.Half:
-		return plain(func(dst []byte, c *arrow.Column, row int) []byte {
-			return appendFloat(dst, halfFloat(uint16(c.Int(row))), 32)
-		}), false
-	case arrow.Float:
-		return plain(func(dst []byte, c *arrow.Column, row int) []byte { return appendFloat(dst, c.Float(row), 32) }), false
-	case arrow.Double:
-		return plain(func(dst []byte, c *arrow.Column, row int) []byte { return appendFloat(dst, c.Float(row), 64) }), false
+	return how
+}
+
+// arrowCell reads a cell that is there, whose text goes to the end of text.
+func arrowCell(c *arrow.Column, row int, how *stored, to *cell, text *[]byte) error {
+	switch c.Kind {
+	case arrow.Float, arrow.Double:
+		to.setNumber(c.Float(row))
+		return nil
 	case arrow.Decimal:
-		scale := f.Scale
-		return func(dst []byte, c *arrow.Column, row int) ([]byte, error) {
-			b := bytes.Clone(c.Bytes(row))
-			for i, j := 0, len(b)-1; i < j; i, j = i+1, j-1 {
-				b[i], b[j] = b[j], b[i]
-			}
-			return appendDecimal(dst, twosComplement(b), scale)
-		}, false
-	case arrow.Date:
-		return plain(func(dst []byte, c *arrow.Column, row int) []byte {
-			return time.Unix(c.Int(row)*86400, 0).UTC().AppendFormat(dst, time.DateOnly)
-		}), true
+		b := bytes.Clone(c.Bytes(row))
+		slices.Reverse(b)
+		return how.cell(to, 0, b, text)
 	case arrow.DateMilli:
-		return instant(time.Millisecond, time.DateOnly), true
-	case arrow.Time:
-		return instant(f.Unit, "15:04:05.999999999"), true
-	case arrow.Timestamp:
-		return instant(f.Unit, timestamps), true
+		n, perDay := c.Int(row), int64(86_400_000)
+		return how.cell(to, (n-(n%perDay+perDay)%perDay)/perDay, nil, text)
 	case arrow.Bytes:
-		if f.UUID {
-			return plain(func(dst []byte, c *arrow.Column, row int) []byte { return appendUUID(dst, c.Bytes(row)) }), true
+		b := c.Bytes(row)
+		if how.kind == storedText {
+			from := len(*text)
+			*text = append(*text, b...)
+			b = (*text)[from:]
 		}
-		return func(dst []byte, c *arrow.Column, row int) ([]byte, error) {
-			b := c.Bytes(row)
-			if !utf8.Valid(b) {
-				return dst, errors.New("a value is not text; leave the column out of the file")
-			}
-			return appendQuoted(dst, string(b)), nil
-		}, true
+		return how.cell(to, 0, b, text)
 	}
-	return plain(func(dst []byte, c *arrow.Column, row int) []byte { return strconv.AppendInt(dst, c.Int(row), 10) }), false
+	return how.cell(to, c.Int(row), nil, text)
 }
 
 // appendUUID appends 16 bytes in the form of a UUID.
@@ -317,4 +266,4 @@ func appendDecimal(dst []byte, n *big.Int, scale int) ([]byte, error) {
 }
 
 // nominal says that column at is declared as one of given values.
-func (t *arrowTable) nominal(at int) bool { return at < len(t.fields) && t.fields[at].Dictionary() }
+func (t *arrowTable) nominal(at int) bool { return at < len(t.of) && t.of[at].Dictionary() }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"mercer/internal/arrow"
 )
@@ -27,10 +26,12 @@ func ArrowRecords(data []byte, most int64, body func(names []string, values []an
 	defer r.Close()
 	r.Most = most
 	names := make([]string, len(r.Fields))
-	values, read := make([]any, len(r.Fields)), make([]func(c *arrow.Column, row int) (any, error), len(r.Fields))
+	values, stored := make([]any, len(r.Fields)), make([]stored, len(r.Fields))
 	for i := range r.Fields {
-		names[i], read[i] = r.Fields[i].Name, arrowValue(&r.Fields[i])
+		names[i], stored[i] = r.Fields[i].Name, arrowStored(&r.Fields[i])
 	}
+	var at cell
+	var text []byte
 	for rows := 0; ; {
 		b, err := r.Next()
 		if err == io.EOF {
@@ -44,9 +45,11 @@ func ArrowRecords(data []byte, most int64, body func(names []string, values []an
 				if values[i] = nil; c.Missing(row) {
 					continue
 				}
-				if values[i], err = read[i](c, row); err != nil {
+				text = text[:0]
+				if err := arrowCell(c, row, &stored[i], &at, &text); err != nil {
 					return fmt.Errorf("row %d, column %q: %w", rows+row+1, c.Name, err)
 				}
+				values[i] = arrowValue(&at, &text)
 			}
 			if err := body(names, values); err != nil {
 				return err
@@ -64,34 +67,19 @@ func wholly(err error) error {
 	return err
 }
 
-// arrowValue is how a value of a column is read that is there: what has no type of its own in a record is a text, as in a table.
-func arrowValue(f *arrow.Field) func(c *arrow.Column, row int) (any, error) {
-	switch f.Kind {
-	case arrow.Float, arrow.Double:
-		return func(c *arrow.Column, row int) (any, error) { return present(c.Float(row)), nil }
-	case arrow.Half:
-		return func(c *arrow.Column, row int) (any, error) { return present(halfFloat(uint16(c.Int(row)))), nil }
-	case arrow.Int:
-		return func(c *arrow.Column, row int) (any, error) { return float64(c.Int(row)), nil }
-	case arrow.Uint:
-		return func(c *arrow.Column, row int) (any, error) { return float64(uint64(c.Int(row))), nil }
-	case arrow.Bool:
-		return func(c *arrow.Column, row int) (any, error) { return c.Int(row) != 0, nil }
+// arrowValue is a cell as a value of a record: what has no type of its own there is a text, as in a table.
+func arrowValue(c *cell, text *[]byte) any {
+	switch c.kind {
+	case cellMissing:
+		return nil
+	case cellNumber:
+		return present(c.number)
+	case cellWhole:
+		return float64(c.whole)
+	case cellBool:
+		return c.whole != 0
 	}
-	write, _ := arrowWriter(f)
-	quoted := f.Kind == arrow.Bytes && !f.UUID
-	var text []byte
-	return func(c *arrow.Column, row int) (any, error) {
-		var err error
-		if text, err = write(text[:0], c, row); err != nil {
-			return nil, err
-		}
-		s := string(text)
-		if quoted && strings.HasPrefix(s, `"`) {
-			s = strings.ReplaceAll(s[1:len(s)-1], `""`, `"`)
-		}
-		return s, nil
-	}
+	return string(c.bytes(text))
 }
 
 // present is a number, or nil for NaN, which stands for a missing one.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 
-	"mercer/internal/parquet"
 	"mercer/internal/units"
 	"mercer/internal/vec"
 	"mercer/matrix"
@@ -29,9 +28,9 @@ type block struct {
 	text []byte
 	line int // number of its first line, from 1
 
-	columnar bool          // there is a batch instead of text
-	batch    parquet.Batch // of a typed file
-	first    int           // its first row, from 0
+	columnar bool        // there is a batch instead of text
+	batch    columnBatch // of a typed table
+	first    int         // its first row, from 0
 
 	rows rowBuffer
 	err  error

@@ -142,6 +142,11 @@ type coder interface {
 	fill(to []pair) []pair
 }
 
+// cellCoder is a coder that takes some cells without their text; ok is false for others.
+type cellCoder interface {
+	codeCell(to []pair, c *cell) (values []pair, ok bool)
+}
+
 // newCoder makes the coder of a column that has a coding.
 func newCoder(c *Column) coder {
 	switch k := c.Coding; k.Kind {

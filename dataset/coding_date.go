@@ -35,13 +35,55 @@ func (d *dateCoder) code(to []pair, cell []byte) ([]pair, bool, error) {
 	if !ok {
 		return to, true, fmt.Errorf("%q is not a date like the others of the column (%s)", shorten(cell), strings.Join(d.layouts, ", "))
 	}
-	to = append(to, pair{0, float32(daysOf(t))}, pair{1, float32(t.Year())})
-	year, weekday := float64(t.YearDay()-1)/365.25, float64(t.Weekday())/7
+	return d.values(to, t, daysOf(t)), true, nil
+}
+
+// values appends those of a time as its clock showed it, so many days after 1970.
+func (d *dateCoder) values(to []pair, clock time.Time, days float64) []pair {
+	to = append(to, pair{0, float32(days)}, pair{1, float32(clock.Year())})
+	year, weekday := float64(clock.YearDay()-1)/365.25, float64(clock.Weekday())/7
 	to = cyclic(cyclic(to, 2, year), 4, weekday)
 	if d.hours {
-		to = cyclic(to, 6, float64(t.Hour()*3600+t.Minute()*60+t.Second())/86400)
+		to = cyclic(to, 6, float64(clock.Hour()*3600+clock.Minute()*60+clock.Second())/86400)
 	}
-	return to, true, nil
+	return to
+}
+
+// codeCell implements cellCoder.
+func (d *dateCoder) codeCell(to []pair, c *cell) ([]pair, bool) {
+	clock, days, ok := d.clock(c)
+	if !ok {
+		return to, false
+	}
+	return d.values(to, clock, days), true
+}
+
+// clock is the time of a cell that has one, or a number of seconds or milliseconds since 1970 if the column has such, as its clock
+// showed it, and in days since 1970.
+func (d *dateCoder) clock(c *cell) (clock time.Time, days float64, ok bool) {
+	if v, number := c.float(); number && len(d.layouts) == 1 {
+		switch d.layouts[0] {
+		case "unix":
+			clock, ok = sinceEpoch(v)
+		case "unixmilli":
+			clock, ok = sinceEpoch(v / 1000)
+		}
+		return clock, daysOf(clock), ok
+	}
+	if c.kind != cellDay && c.kind != cellTime {
+		return clock, 0, false
+	}
+	clock = c.clock()
+	days = (float64(c.whole) + float64(c.nanos)/1e9) / 86400
+	return clock, days, math.Abs(days) <= maxDays && clock.Year() >= 0 && clock.Year() <= 9999
+}
+
+// sinceEpoch is a time by whole seconds since 1970.
+func sinceEpoch(seconds float64) (time.Time, bool) {
+	if math.Abs(seconds) > maxDays*86400 {
+		return time.Time{}, false
+	}
+	return time.Unix(int64(math.Floor(seconds)), 0).UTC(), true
 }
 
 // fill is the mean day without a season.
@@ -90,10 +132,10 @@ func parseDate(layout, cell string) (time.Time, bool) {
 		fallthrough
 	case "unix":
 		v, ok := parseNumber([]byte(cell))
-		if v /= unit; !ok || math.Abs(v) > maxDays*86400 {
+		if !ok {
 			return time.Time{}, false
 		}
-		return time.Unix(int64(math.Floor(v)), 0).UTC(), true
+		return sinceEpoch(v / unit)
 	}
 	t, err := time.Parse(layout, cell)
 	return t, err == nil && math.Abs(daysOf(t)) <= maxDays

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"unicode/utf8"
 )
@@ -24,6 +25,15 @@ func (n *numberCoder) code(to []pair, cell []byte) ([]pair, bool, error) {
 		return to, true, errors.New("the number is out of float32's range (3.4e38)")
 	}
 	return append(to, pair{0, float32(v - n.offset)}), true, nil
+}
+
+// codeCell implements cellCoder.
+func (n *numberCoder) codeCell(to []pair, c *cell) ([]pair, bool) {
+	v, ok := c.float()
+	if !ok || math.Abs(v) > maxValue {
+		return to, false
+	}
+	return append(to, pair{0, float32(v - n.offset)}), true
 }
 
 func (n *numberCoder) fill(to []pair) []pair { return append(to, pair{0, float32(n.mean - n.offset)}) }

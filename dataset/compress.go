@@ -38,7 +38,7 @@ type packed struct {
 	head   []byte
 	same   func() error // nil: nobody can change it; an error if the file is another than when it was opened
 
-	texts map[string]bool // not nil: a table of text that was made of typed rows, and which columns are texts
+	typed typedTable // not nil: there are no bytes, but these rows
 }
 
 // newPacked determines the compression and reads the head. It closes the file on an error.

@@ -186,14 +186,17 @@ func openText(ctx context.Context, path string, opt Options) (*textTable, error)
 }
 
 func textOf(ctx context.Context, in *packed, opt Options) (*textTable, error) {
-	text, texts, err := typedText(ctx, in, opt)
+	typed, err := typedOf(ctx, in, opt)
 	if err != nil {
 		return nil, err
 	}
-	if text != nil {
-		t := &textTable{texts: texts, close: in.Close}
-		t.each = csvCells(text, ',', true, &t.names)
-		return t, t.header(ctx)
+	if typed != nil {
+		t := &textTable{texts: map[string]bool{}, close: in.Close}
+		for _, f := range typed.fields() {
+			t.names, t.texts[f.name] = append(t.names, f.name), f.text
+		}
+		t.each = func(ctx context.Context, row func([]string) error) error { return eachRow(ctx, typed, row) }
+		return t, nil
 	}
 	opt.Label, opt.LabelSeparator, opt.Weight, opt.Group, opt.Missing = "none", "", "", "", "zero"
 	src, err := newSource(ctx, in, opt)

@@ -25,6 +25,8 @@ type Encoder struct {
 	means   *meanRows // nil: no column has means
 	plain   []float32 // a row without them
 	scratch []byte
+	got     cell
+	text    []byte // of got
 	pairs   []pair
 
 	plans map[reflect.Type][]int // of struct types: the column of each field, -1 for none
@@ -169,11 +171,11 @@ func (e *Encoder) Struct(dst []float32, record any) error {
 		}
 		c := &e.columns[column]
 		e.seen[column] = true
-		got, ok := cellOfReflect(r.Field(f))
-		if !ok {
+		e.text = e.text[:0]
+		if !e.got.setReflect(r.Field(f), &e.text) {
 			return &FieldError{c.name, r.Field(f).Interface(), fmt.Sprintf("%v is neither a number nor a text", r.Field(f))}
 		}
-		if err := e.cell(row, c, got); err != nil {
+		if err := e.cell(row, c, &e.got); err != nil {
 			return err
 		}
 	}
@@ -262,14 +264,14 @@ func (e *Encoder) value(dst []float32, c *encodedColumn, v any) error {
 		dst[c.at] = float32(x)
 		return nil
 	}
-	got, ok := cellOf(v)
-	if !ok {
+	e.text = e.text[:0]
+	if !e.got.set(v, &e.text) {
 		return &FieldError{c.name, v, fmt.Sprintf("%v is neither a number nor a text", v)}
 	}
-	return e.cell(dst, c, got)
+	return e.cell(dst, c, &e.got)
 }
 
-func (e *Encoder) cell(dst []float32, c *encodedColumn, v cell) error {
+func (e *Encoder) cell(dst []float32, c *encodedColumn, v *cell) error {
 	isMissing := v.kind == cellMissing || v.kind == cellText && e.isMissing(v.text)
 	switch {
 	case isMissing && (c.coder != nil || e.schema.Missing == missingAuto):
@@ -278,19 +280,7 @@ func (e *Encoder) cell(dst []float32, c *encodedColumn, v cell) error {
 		return e.coded(dst, c, v)
 	}
 	if c.codes != nil {
-		code, known := int32(0), false
-		switch v.kind {
-		case cellText:
-			code, known = c.codes[v.text]
-		case cellNumber:
-			e.scratch = strconv.AppendFloat(e.scratch[:0], v.number, 'g', -1, 64)
-			if code, known = c.codes[string(e.scratch)]; !known && v.number == float64(int64(v.number)) {
-				e.scratch = strconv.AppendInt(e.scratch[:0], int64(v.number), 10)
-				code, known = c.codes[string(e.scratch)]
-			}
-		default:
-			code, known = c.codes[""]
-		}
+		code, known := v.category(c.codes, &e.scratch)
 		if known {
 			dst[c.at+int(code)] = 1
 		}
@@ -299,11 +289,12 @@ func (e *Encoder) cell(dst []float32, c *encodedColumn, v cell) error {
 	if isMissing {
 		return e.missing(dst, c)
 	}
-	x, ok := v.asNumber()
+	x, ok := v.value()
 	switch {
-	case !ok && v.kind == cellText:
-		return &FieldError{c.name, v.text, fmt.Sprintf("%q is not a number", shorten([]byte(v.text)))}
-	case !ok || !(x <= maxValue && x >= -maxValue):
+	case !ok:
+		text := v.bytes(&e.scratch)
+		return &FieldError{c.name, string(text), fmt.Sprintf("%q is not a number", shorten(text))}
+	case !(x <= maxValue && x >= -maxValue):
 		return &FieldError{c.name, x, fmt.Sprintf("%g is out of float32's range (3.4e38)", x)}
 	}
 	dst[c.at] = float32(x)
@@ -311,24 +302,27 @@ func (e *Encoder) cell(dst []float32, c *encodedColumn, v cell) error {
 }
 
 // isMissing says that a text stands for a missing value.
-func (e *Encoder) isMissing(text string) bool {
-	return missing([]byte(text)) || e.schema.NA != nil && slices.Contains(e.schema.NA, text)
+func (e *Encoder) isMissing(text []byte) bool {
+	return missing(text) || e.schema.NA != nil && slices.Contains(e.schema.NA, string(text))
 }
 
-// coded writes a value of a column that has a coding. Numbers are taken as text except where the coding is a number.
-func (e *Encoder) coded(dst []float32, c *encodedColumn, v cell) error {
-	if v.kind == cellNumber {
-		if n, ok := c.coder.(*numberCoder); ok && n != nil && math.Abs(v.number) <= maxValue {
-			dst[c.at] = float32(v.number - n.offset)
+// coded writes a value of a column that has a coding.
+func (e *Encoder) coded(dst []float32, c *encodedColumn, v *cell) error {
+	if coder, ok := c.coder.(cellCoder); ok {
+		if values, ok := coder.codeCell(e.pairs[:0], v); ok {
+			e.put(dst, c, values)
 			return nil
 		}
-		e.scratch = strconv.AppendFloat(e.scratch[:0], v.number, 'f', -1, 64)
+	}
+	e.scratch = e.scratch[:0]
+	if v.kind == cellNumber { // without an exponent
+		e.scratch = strconv.AppendFloat(e.scratch, v.number, 'f', -1, 64)
 	} else {
-		e.scratch = append(e.scratch[:0], v.text...)
+		e.scratch = v.append(e.scratch)
 	}
 	values, _, err := c.coder.code(e.pairs[:0], e.scratch)
 	if err != nil {
-		return &FieldError{c.name, v.text, err.Error()}
+		return &FieldError{c.name, string(e.scratch), err.Error()}
 	}
 	e.put(dst, c, values)
 	return nil

@@ -91,6 +91,21 @@ func asUTF8(in input, asked string) (input, error) {
 	return t, nil
 }
 
+// headOf is the beginning of a table as text.
+func headOf(in input) ([]byte, error) {
+	r, _, err := in.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	head := make([]byte, headSize)
+	n, err := io.ReadFull(r, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	return head[:n], nil
+}
+
 // severable reports whether bytes '\n' are ends of lines in the encoding of a text.
 func severable(head []byte, asked string) (bool, error) {
 	encoding, err := encodingOf(head, asked)

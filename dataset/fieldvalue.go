@@ -19,126 +19,130 @@ type FieldError struct {
 
 func (e *FieldError) Error() string { return fmt.Sprintf("field %q: %s", e.Field, e.Reason) }
 
-// cellKind is what a Go value is as a cell of a table.
-type cellKind uint8
-
-const (
-	cellMissing cellKind = iota
-	cellNumber
-	cellText
-)
-
-// cell is a Go value as a cell: a number, or text, or neither.
-type cell struct {
-	kind   cellKind
-	number float64
-	text   string
-}
-
-// cellOf converts a value to a cell. Numbers of all kinds are numbers, NaN is missing; strings are text,
-// and so are booleans: "true" or "false", as in a CSV file. nil, nil pointers and invalid sql.Null values are missing.
-// ok is false for anything that is not a single value.
-func cellOf(v any) (c cell, ok bool) {
+// set makes a cell of a Go value. Numbers of all kinds are numbers, NaN is missing; strings are text; nil, nil pointers and invalid sql.Null
+// values are missing. It is false for anything that is not a single value. Text is copied to the end of text.
+func (c *cell) set(v any, text *[]byte) bool {
 	switch x := v.(type) {
 	case nil:
-		return cell{}, true
+		*c = cell{}
 	case float64:
-		return numberCell(x), true
+		c.setNumber(x)
 	case float32:
-		return numberCell(float64(x)), true
+		c.setNumber(float64(x))
 	case int:
-		return numberCell(float64(x)), true
+		*c = cell{kind: cellWhole, whole: int64(x)}
 	case int64:
-		return numberCell(float64(x)), true
+		*c = cell{kind: cellWhole, whole: x}
 	case int32:
-		return numberCell(float64(x)), true
+		*c = cell{kind: cellWhole, whole: int64(x)}
 	case string:
-		return cell{kind: cellText, text: x}, true
+		setText(c, x, text)
 	case bool:
-		return textOfBool(x), true
+		c.setBool(x)
 	case json.Number:
-		n, err := x.Float64()
-		return numberCell(n), err == nil
+		return c.setDigits(string(x), text)
 	case []byte:
-		return cell{kind: cellText, text: string(x)}, true
+		setText(c, x, text)
 	case time.Time:
-		return cell{kind: cellText, text: x.Format(time.RFC3339Nano)}, true
+		c.setTime(x)
 	case driver.Valuer:
 		if r := reflect.ValueOf(v); r.Kind() == reflect.Pointer && r.IsNil() {
-			return cell{}, true
+			*c = cell{}
+			return true
 		}
 		inner, err := x.Value()
-		if err != nil {
-			return cell{}, false
-		}
-		return cellOf(inner)
+		return err == nil && c.set(inner, text)
+	default:
+		return c.setReflect(reflect.ValueOf(v), text)
 	}
-	return cellOfReflect(reflect.ValueOf(v))
+	return true
 }
 
-// cellOfReflect is cellOf for a value of any type, such as a field of a struct.
-func cellOfReflect(r reflect.Value) (c cell, ok bool) {
+// setReflect is set for a value of any type, such as a field of a struct.
+func (c *cell) setReflect(r reflect.Value, text *[]byte) bool {
 	switch r.Kind() {
 	case reflect.Float32, reflect.Float64:
-		return numberCell(r.Float()), true
+		c.setNumber(r.Float())
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return numberCell(float64(r.Int())), true
+		*c = cell{kind: cellWhole, whole: r.Int()}
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return numberCell(float64(r.Uint())), true
+		c.setUint(r.Uint(), text)
 	case reflect.String:
-		return cell{kind: cellText, text: r.String()}, true
+		setText(c, r.String(), text)
 	case reflect.Bool:
-		return textOfBool(r.Bool()), true
+		c.setBool(r.Bool())
 	case reflect.Pointer:
 		if r.IsNil() {
-			return cell{}, true
+			*c = cell{}
+			return true
 		}
-		return cellOfReflect(r.Elem())
+		return c.setReflect(r.Elem(), text)
 	case reflect.Interface:
 		if r.IsNil() {
-			return cell{}, true
+			*c = cell{}
+			return true
 		}
-		return cellOf(r.Elem().Interface())
+		return c.set(r.Elem().Interface(), text)
 	case reflect.Struct:
 		if r.CanInterface() {
 			switch x := r.Interface().(type) {
 			case time.Time, driver.Valuer:
-				return cellOf(x)
+				return c.set(x, text)
 			}
 		}
+		return false
 	case reflect.Slice:
-		if r.Type().Elem().Kind() == reflect.Uint8 {
-			return cell{kind: cellText, text: string(r.Bytes())}, true
+		if r.Type().Elem().Kind() != reflect.Uint8 {
+			return false
 		}
+		setText(c, r.Bytes(), text)
+	default:
+		return false
 	}
-	return cell{}, false
+	return true
 }
 
-func numberCell(v float64) cell {
-	if v != v {
-		return cell{}
+func (c *cell) setNumber(v float64) {
+	if *c = (cell{kind: cellNumber, number: v}); v != v {
+		*c = cell{}
 	}
-	return cell{kind: cellNumber, number: v}
 }
 
-func textOfBool(b bool) cell {
-	if b {
-		return cell{kind: cellText, text: "true"}
+func (c *cell) setBool(b bool) {
+	if *c = (cell{kind: cellBool}); b {
+		c.whole = 1
 	}
-	return cell{kind: cellText, text: "false"}
 }
 
-// asNumber is the number that a cell stands for: text may be one, and true and false are 1 and 0.
-func (c cell) asNumber() (v float64, ok bool) {
-	if c.kind == cellNumber {
+// setDigits makes a cell of a number that is written: as it is if it is whole and longer than float64 holds, or has leading zeros.
+func (c *cell) setDigits(number string, text *[]byte) bool {
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return false
+	}
+	if c.setNumber(v); spelled([]byte(number), v) {
+		setText(c, number, text)
+		c.kind = cellWritten
+	}
+	return true
+}
+
+// value is the number that a cell stands for: text may be one, and true and false are 1 and 0.
+func (c *cell) value() (v float64, ok bool) {
+	switch c.kind {
+	case cellNumber:
 		return c.number, true
+	case cellWhole, cellBool:
+		return float64(c.whole), true
+	case cellMissing, cellDay, cellTime:
+		return 0, false
 	}
-	switch c.text {
+	switch string(c.text) {
 	case "true":
 		return 1, true
 	case "false":
 		return 0, true
 	}
-	v, err := strconv.ParseFloat(c.text, 64)
+	v, err := strconv.ParseFloat(string(c.text), 64)
 	return v, err == nil && v == v && !math.IsInf(v, 0)
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
@@ -201,21 +202,16 @@ func (j *joined) look(f *joinedFile) error {
 	}
 	defer in.Close()
 	var names []string
-	typed, texts, err := typedText(j.ctx, in, j.opt)
+	texts := map[string]bool{}
+	typed, err := typedOf(j.ctx, in, j.opt)
 	switch {
 	case err != nil:
 		return err
 	case typed != nil:
-		c := cutter{sep: ','}
-		line, _, lines := record(typed.Head(), true)
-		cells, err := c.all(line, lines > 1, nil)
-		if err != nil {
-			return err
+		for _, f := range typed.fields() {
+			names, texts[f.name] = append(names, f.name), f.text
 		}
-		for _, cell := range cells {
-			names = append(names, string(cell))
-		}
-		f.sep, f.typed = ',', true
+		f.typed = true
 	default:
 		text, err := asUTF8(in, j.opt.Encoding)
 		if err != nil {
@@ -265,37 +261,25 @@ func (j *joined) look(f *joinedFile) error {
 	return nil
 }
 
-// typedText is a file of a format with types as text; nil if it is of none.
-func typedText(ctx context.Context, in *packed, opt Options) (input, map[string]bool, error) {
+// typedOf is the table in a file of a format with types; nil if it is of none.
+func typedOf(ctx context.Context, in *packed, opt Options) (typedTable, error) {
 	head := in.Head()
 	switch {
-	case in.texts != nil:
-		return in, in.texts, nil
-	case strings.HasPrefix(string(head[:min(len(head), len(parquetMagic))]), parquetMagic):
-		p, err := newParquetTable(in)
-		if err != nil {
-			return nil, nil, err
-		}
-		return p, p.texts(), nil
+	case in.typed != nil:
+		return in.typed, nil
+	case bytes.HasPrefix(head, []byte(parquetMagic)):
+		return newParquetTable(in)
 	case looksLikeArrow(head):
-		a, err := newArrowTable(in)
-		if err != nil {
-			return nil, nil, err
-		}
-		return a, a.texts(), nil
+		return newArrowTable(in)
 	}
 	text, err := asUTF8(in, opt.Encoding)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if looksLikeJSONLines(text.Head()) && (opt.Format == "" || opt.Format == "auto" || opt.Format == "jsonl") {
-		t, err := newJSONTable(ctx, text)
-		if err != nil {
-			return nil, nil, err
-		}
-		return t, t.texts, nil
+		return newJSONTable(ctx, text)
 	}
-	return nil, nil, nil
+	return nil, nil
 }
 
 func (j *joined) Name() string { return j.path }

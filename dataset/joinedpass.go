@@ -3,6 +3,7 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,9 @@ import (
 	"strings"
 	"sync/atomic"
 )
+
+// tableText is how many bytes of text a pass over several files makes at a time.
+const tableText = 1 << 16
 
 // joinedPass is one pass over several files: their rows as text.
 type joinedPass struct {
@@ -120,31 +124,34 @@ func (p *joinedPass) begin(f *joinedFile) error {
 		return err
 	}
 	p.in = in
-	typed, _, err := typedText(p.j.ctx, in, p.j.opt)
+	typed, err := typedOf(p.j.ctx, in, p.j.opt)
 	if err != nil {
 		return err
-	}
-	text, skip := typed, f.skip
-	if typed != nil {
-		skip = 0
-	} else {
-		text = in
-		if f.piece != nil && f.piece.Of == ofBytes {
-			text = &textPiece{packed: in, piece: f.piece}
-		}
-		if text, err = asUTF8(text, p.j.opt.Encoding); err != nil {
-			return err
-		}
 	}
 	if t, ok := typed.(*parquetTable); ok && f.piece != nil && f.piece.Of == ofGroups {
 		if err := t.only(f.piece); err != nil {
 			return err
 		}
 	}
-	var share func() float64
-	if !f.raw {
-		return p.reorder(f, text, typed != nil)
+	if typed != nil {
+		var names []string
+		for _, f := range typed.fields() {
+			names = append(names, f.name)
+		}
+		each := func(ctx context.Context, row func([]string) error) error { return eachRow(ctx, typed, row) }
+		return p.reorder(f, &names, each)
 	}
+	var text input = in
+	if f.piece != nil && f.piece.Of == ofBytes {
+		text = &textPiece{packed: in, piece: f.piece}
+	}
+	if text, err = asUTF8(text, p.j.opt.Encoding); err != nil {
+		return err
+	}
+	if !f.raw {
+		return p.reorderText(f, text)
+	}
+	var share func() float64
 	if p.r, share, err = text.Open(); err != nil {
 		return err
 	}
@@ -153,18 +160,7 @@ func (p *joinedPass) begin(f *joinedFile) error {
 	if mark, _ := p.text.Peek(3); bytes.Equal(mark, byteOrderMark) {
 		_, _ = p.text.Discard(3)
 	}
-	if typed != nil { // one record
-		odd := false
-		for {
-			part, err := p.text.ReadSlice('\n')
-			if odd = odd != (bytes.Count(part, quote)%2 == 1); err == nil && !odd {
-				return nil
-			} else if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-				return err
-			}
-		}
-	}
-	for skip > 0 {
+	for skip := f.skip; skip > 0; {
 		switch _, err := p.text.ReadSlice('\n'); {
 		case err == nil:
 			skip--
@@ -177,30 +173,35 @@ func (p *joinedPass) begin(f *joinedFile) error {
 	return nil
 }
 
-// reorder reads the cells of a file, and writes them again with commas and in the order of the first file.
-func (p *joinedPass) reorder(f *joinedFile, text input, typed bool) error {
+// reorderText reorders a file of text.
+func (p *joinedPass) reorderText(f *joinedFile, text input) error {
 	var names []string
-	var each = csvCells(text, f.sep, typed || f.skip > 0, &names)
-	if f.sep == ' ' {
-		t := &table{in: text, opt: p.j.opt}
-		columns, err := t.sniff(p.j.opt.Format)
-		if err != nil {
-			return err
-		}
-		for _, c := range columns {
-			t.names = append(t.names, c.name)
-		}
-		names, each = t.names, lineCells(text, t)
+	if f.sep != ' ' {
+		return p.reorder(f, &names, csvCells(text, f.sep, f.skip > 0, &names))
 	}
-	r, w := io.Pipe()
+	t := &table{in: text, opt: p.j.opt}
+	columns, err := t.sniff(p.j.opt.Format)
+	if err != nil {
+		return err
+	}
+	for _, c := range columns {
+		t.names = append(t.names, c.name)
+	}
+	return p.reorder(f, &t.names, lineCells(text, t))
+}
+
+// reorder writes the cells of a file with commas and in the order of the first file. names are known with the first row.
+func (p *joinedPass) reorder(f *joinedFile, names *[]string, each func(ctx context.Context, row func([]string) error) error) error {
+	r, pipe := io.Pipe()
+	w := bufio.NewWriterSize(pipe, tableText)
 	go func() {
 		var line []byte
 		var at []int
 		err := each(p.j.ctx, func(cells []string) error {
 			if at == nil {
 				for k, name := range p.j.names {
-					i := slices.Index(names, name)
-					if names == nil {
+					i := slices.Index(*names, name)
+					if *names == nil {
 						i = k
 					}
 					at = append(at, i)
@@ -226,7 +227,10 @@ func (p *joinedPass) reorder(f *joinedFile, text input, typed bool) error {
 			_, err := w.Write(append(line, '\n'))
 			return err
 		})
-		w.CloseWithError(err)
+		if flushed := w.Flush(); err == nil {
+			err = flushed
+		}
+		pipe.CloseWithError(err)
 	}()
 	p.r, p.text = r, bufio.NewReaderSize(r, 1<<16)
 	return nil
@@ -250,4 +254,18 @@ func (p *joinedPass) Close() error {
 	p.end()
 	p.err = io.ErrClosedPipe
 	return nil
+}
+
+// appendQuoted appends a cell in double quotes.
+func appendQuoted(dst []byte, text string) []byte {
+	dst = append(dst, '"')
+	for {
+		i := strings.IndexByte(text, '"')
+		if i < 0 {
+			break
+		}
+		dst = append(append(dst, text[:i]...), `""`...)
+		text = text[i+1:]
+	}
+	return append(append(dst, text...), '"')
 }

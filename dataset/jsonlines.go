@@ -10,14 +10,12 @@ import (
 	"io"
 )
 
-// jsonTable is a file with a JSON object a line as a table of text: the columns are the names of all objects, in the order
+// jsonTable is a file with a JSON object a line as a typed table: the columns are the names of all objects, in the order
 // in which they are first seen. A string or a boolean makes its column one of texts; null, and a name that is not there, are missing.
 type jsonTable struct {
-	in    input
-	names []string
-	at    map[string]int
-	texts map[string]bool
-	head  []byte
+	in      input
+	columns []field
+	at      map[string]int
 }
 
 // longestObject bounds a line.
@@ -36,8 +34,8 @@ func looksLikeJSONLines(head []byte) bool {
 
 // newJSONTable reads the file once for the names of its columns.
 func newJSONTable(ctx context.Context, in input) (*jsonTable, error) {
-	t := &jsonTable{in: in, at: map[string]int{}, texts: map[string]bool{}}
-	p, _, err := t.pass()
+	t := &jsonTable{in: in, at: map[string]int{}}
+	p, err := t.begin()
 	if err != nil {
 		return nil, err
 	}
@@ -48,66 +46,103 @@ func newJSONTable(ctx context.Context, in input) (*jsonTable, error) {
 				return nil, err
 			}
 		}
-		err := p.object(func(name string, v any) error {
-			if _, known := t.at[name]; !known {
-				if len(t.names) == mostColumns {
+		err := p.object(func(name, value []byte) error {
+			at, known := t.at[string(name)]
+			if !known {
+				if len(t.columns) == mostColumns {
 					return fmt.Errorf("there are more than %d names; is it data of another form?", mostColumns)
 				}
-				t.at[name] = len(t.names)
-				t.names = append(t.names, name)
+				at = len(t.columns)
+				t.at[string(name)], t.columns = at, append(t.columns, field{name: string(name)})
 			}
-			switch v.(type) {
-			case string, bool:
-				t.texts[name] = true
+			if c := value[0]; c == '"' || c == 't' || c == 'f' {
+				t.columns[at].text = true
 			}
 			return nil
 		})
 		if err == io.EOF {
-			break
+			return t, nil
 		} else if err != nil {
 			return nil, err
 		}
 	}
-	t.head, err = headOf(t)
-	return t, err
 }
 
 // mostColumns bounds the columns of JSON lines.
 const mostColumns = 1 << 20
 
-func (t *jsonTable) Name() string { return t.in.Name() }
-func (t *jsonTable) Head() []byte { return t.head }
+func (t *jsonTable) Name() string    { return t.in.Name() }
+func (t *jsonTable) fields() []field { return t.columns }
 
 // jsonPass is one pass over the lines.
 type jsonPass struct {
 	t     *jsonTable
 	lines *bufio.Scanner
 	close func() error
+	read  func() float64
 	line  int
-
-	text  []byte
-	at    int
-	cells []any
-	err   error
+	row   []cell
 }
 
-func (t *jsonTable) pass() (*jsonPass, func() float64, error) {
+func (t *jsonTable) pass() (columnPass, error) { return t.begin() }
+
+func (t *jsonTable) begin() (*jsonPass, error) {
 	r, share, err := t.in.Open()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	p := &jsonPass{t: t, lines: bufio.NewScanner(r), close: r.Close}
+	p := &jsonPass{t: t, lines: bufio.NewScanner(r), close: r.Close, read: share, row: make([]cell, len(t.columns))}
 	p.lines.Buffer(make([]byte, 1<<16), longestObject)
-	return p, share, nil
+	return p, nil
 }
 
-// object calls field with what the next object holds; io.EOF after the last.
-func (p *jsonPass) object(field func(name string, v any) error) error {
+func (p *jsonPass) share() float64 { return p.read() }
+func (p *jsonPass) Close() error   { return p.close() }
+
+// next implements columnPass.
+func (p *jsonPass) next(b *columnBatch) error {
+	most := batchRows(len(p.row))
+	b.reset(len(p.row), most)
+	for b.rows < most && len(b.text) < blockSize {
+		clear(p.row)
+		err := p.object(func(name, value []byte) error {
+			at, known := p.t.at[string(name)]
+			if !known {
+				return errors.New("the file has changed while it is read")
+			}
+			switch c := &p.row[at]; value[0] {
+			case 'n':
+				*c = cell{}
+			case 't', 'f':
+				c.setBool(value[0] == 't')
+			case '"':
+				text, err := unquoted(value)
+				setText(c, text, &b.text)
+				return err
+			default:
+				setText(c, value, &b.text)
+				c.kind = cellWritten
+			}
+			return nil
+		})
+		if err == io.EOF && b.rows > 0 {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		b.add(p.row)
+		b.lines = append(b.lines, p.line)
+	}
+	return nil
+}
+
+// object calls field with the names and values of the next object, as they are written but for the quotes of names; io.EOF after the last.
+func (p *jsonPass) object(field func(name, value []byte) error) error {
 	for p.lines.Scan() {
 		p.line++
 		text := bytes.TrimSpace(p.lines.Bytes())
 		if p.line == 1 {
-			text = bytes.TrimPrefix(text, []byte("\ufeff"))
+			text = bytes.TrimPrefix(text, byteOrderMark)
 		}
 		if len(text) == 0 {
 			continue
@@ -125,105 +160,131 @@ func (p *jsonPass) object(field func(name string, v any) error) error {
 	return io.EOF
 }
 
-// eachField reads an object with single values, numbers as they are written.
-func eachField(text []byte, field func(name string, v any) error) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+// eachField reads an object with single values.
+func eachField(text []byte, field func(name, value []byte) error) error {
+	s := jsonScanner{text: text}
+	if !s.byte('{') {
 		return errors.New("expected a JSON object")
 	}
-	for d.More() {
-		name, err := d.Token()
+	for more := !s.byte('}'); more; {
+		quoted := s.string()
+		if quoted == nil || !s.byte(':') {
+			return s.wrong()
+		}
+		name, err := unquoted(quoted)
 		if err != nil {
-			return fmt.Errorf("not a JSON object: %w", err)
+			return s.wrong()
 		}
-		v, err := d.Token()
-		if err != nil {
-			return fmt.Errorf("not a JSON object: %w", err)
+		s.blanks()
+		from := s.at
+		switch s.peek() {
+		case '"':
+			if s.string() == nil {
+				return s.wrong()
+			}
+		case '{', '[':
+			return fmt.Errorf("%q is nested; only single values are read, so write its parts as fields of their own", name)
+		default:
+			for s.at < len(text) && bytes.IndexByte(endsOfValue, text[s.at]) < 0 {
+				s.at++
+			}
 		}
-		key, ok := name.(string)
-		if _, nested := v.(json.Delim); nested || !ok {
-			return fmt.Errorf("%q is nested; only single values are read, so write its parts as fields of their own", key)
+		value := text[from:s.at]
+		if len(value) == 0 || !plain(value) && !json.Valid(value) {
+			return s.wrong()
 		}
-		if err := field(key, v); err != nil {
+		if err := field(name, value); err != nil {
 			return err
 		}
+		if more = s.byte(','); !more && !s.byte('}') {
+			return s.wrong()
+		}
 	}
-	if _, err := d.Token(); err != nil {
-		return fmt.Errorf("not a JSON object: %w", err)
-	}
-	if _, err := d.Token(); err != io.EOF {
+	if s.blanks(); s.at < len(text) {
 		return errors.New("more than one value in a line")
 	}
 	return nil
 }
 
-// Open implements input.
-func (t *jsonTable) Open() (io.ReadCloser, func() float64, error) {
-	p, share, err := t.pass()
-	if err != nil {
-		return nil, nil, err
-	}
-	p.cells = make([]any, len(t.names))
-	for i, name := range t.names {
-		if i > 0 {
-			p.text = append(p.text, ',')
-		}
-		p.text = appendQuoted(p.text, name)
-	}
-	p.text = append(p.text, '\n')
-	return p, share, nil
+var endsOfValue = []byte(" \t\r,}")
+
+// jsonScanner goes over the text of an object.
+type jsonScanner struct {
+	text []byte
+	at   int
 }
 
-// Read implements io.Reader.
-func (p *jsonPass) Read(dst []byte) (int, error) {
-	if p.at == len(p.text) {
-		p.text, p.at = p.text[:0], 0
-		for len(p.text) < tableText && p.err == nil {
-			p.err = p.next()
-		}
-		if len(p.text) == 0 {
-			return 0, p.err
-		}
+// wrong is what is wrong with a text that is no object.
+func (s *jsonScanner) wrong() error {
+	var v any
+	err := json.Unmarshal(s.text, &v)
+	if err == nil {
+		err = fmt.Errorf("byte %d is not expected", s.at)
 	}
-	n := copy(dst, p.text[p.at:])
-	p.at += n
-	return n, nil
+	return fmt.Errorf("not a JSON object: %w", err)
 }
 
-// next appends the text of an object.
-func (p *jsonPass) next() error {
-	clear(p.cells)
-	err := p.object(func(name string, v any) error {
-		at, known := p.t.at[name]
-		if !known {
-			return errors.New("the file has changed while it is read")
-		}
-		p.cells[at] = v
+func (s *jsonScanner) blanks() {
+	for s.at < len(s.text) && (s.text[s.at] == ' ' || s.text[s.at] == '\t' || s.text[s.at] == '\r') {
+		s.at++
+	}
+}
+
+// peek is the next byte, 0 at the end.
+func (s *jsonScanner) peek() byte {
+	if s.at == len(s.text) {
+		return 0
+	}
+	return s.text[s.at]
+}
+
+// byte passes over blanks and a byte, if that is there.
+func (s *jsonScanner) byte(c byte) bool {
+	s.blanks()
+	if s.peek() != c {
+		return false
+	}
+	s.at++
+	return true
+}
+
+// string takes a string with its quotes; nil if there is none.
+func (s *jsonScanner) string() []byte {
+	if s.blanks(); s.peek() != '"' {
 		return nil
-	})
-	if err != nil {
-		return err
 	}
-	for i, v := range p.cells {
-		if i > 0 {
-			p.text = append(p.text, ',')
-		}
-		switch x := v.(type) {
-		case string:
-			p.text = appendQuoted(p.text, x)
-		case bool:
-			p.text = fmt.Append(p.text, x)
-		case json.Number:
-			p.text = append(p.text, x...)
+	for i := s.at + 1; i < len(s.text); i++ {
+		switch s.text[i] {
+		case '\\':
+			i++
+		case '"':
+			from := s.at
+			s.at = i + 1
+			return s.text[from:s.at]
 		}
 	}
-	if len(p.cells) == 1 && p.cells[0] == nil {
-		p.text = append(p.text, `""`...) // or the line would be empty, and no row
-	}
-	p.text = append(p.text, '\n')
 	return nil
 }
 
-// Close implements io.Closer.
-func (p *jsonPass) Close() error { return p.close() }
+// unquoted is a string without its quotes and escapes.
+func unquoted(quoted []byte) ([]byte, error) {
+	if plain(quoted) {
+		return quoted[1 : len(quoted)-1], nil
+	}
+	var s string
+	err := json.Unmarshal(quoted, &s)
+	return []byte(s), err
+}
+
+// plain says that a value is a string without escapes.
+func plain(value []byte) bool {
+	if value[0] != '"' {
+		return false
+	}
+	for _, c := range value {
+		if c == '\\' || c < ' ' {
+			return false
+		}
+	}
+	return true
+}

@@ -86,7 +86,7 @@ func AllValues(src Source) Source {
 		if s.values == nil || s.opt.Schema != nil {
 			return src
 		}
-		t := &table{in: s.in, opt: s.opt, schema: s.schema, sep: s.sep, arff: s.arff, skip: s.skip, roles: slices.Clone(s.roles), names: s.names,
+		t := &table{in: s.in, typed: s.typed, opt: s.opt, schema: s.schema, sep: s.sep, arff: s.arff, skip: s.skip, roles: slices.Clone(s.roles), names: s.names,
 			declared: s.declared, decimal: s.decimal, carry: s.carry}
 		t.schema.Columns = slices.Clone(s.schema.Columns)
 		for i := range t.roles {

@@ -173,7 +173,7 @@ func seekable(in *packed) (*packed, error) {
 	return spool(in.name, r)
 }
 
-// asTable makes the source of a file that is read as a table of text, with the names of its columns first.
+// asTable makes the source of several files that are read as one table of text, with the names of its columns first.
 func asTable(ctx context.Context, in input, texts map[string]bool, opt Options) (Source, error) {
 	opt.Format, opt.Header, opt.texts = "csv", "yes", texts
 	return newTable(ctx, in, opt, "csv")
@@ -181,8 +181,8 @@ func asTable(ctx context.Context, in input, texts map[string]bool, opt Options) 
 
 // newSource makes the source for the content.
 func newSource(ctx context.Context, in input, opt Options) (Source, error) {
-	if p, ok := in.(*packed); ok && p.texts != nil {
-		return asTable(ctx, in, p.texts, opt)
+	if p, ok := in.(*packed); ok && p.typed != nil {
+		return newTypedTable(ctx, p.typed, opt)
 	}
 	head := in.Head()
 	if len(head) == 0 {
@@ -245,7 +245,7 @@ func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		return asTable(ctx, t, t.texts(), opt)
+		return newTypedTable(ctx, t, opt)
 	case isArrow:
 		p, ok := in.(*packed)
 		if !ok {
@@ -255,7 +255,7 @@ func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		return asTable(ctx, t, t.texts(), opt)
+		return newTypedTable(ctx, t, opt)
 	case isNPY:
 		return newNPY(in, opt)
 	case isIDX:
@@ -280,7 +280,7 @@ func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		return asTable(ctx, t, t.texts, opt)
+		return newTypedTable(ctx, t, opt)
 	}
 	for _, f := range foreignTexts {
 		if opt.Format == "" && f.begins.Match(head) {

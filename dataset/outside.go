@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"mercer/internal/option"
 	"mercer/internal/outside"
@@ -146,96 +146,75 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// spoolRows copies rows to a temporary file.
+// spoolRows keeps rows that come once.
 func spoolRows(ctx context.Context, reader *outside.Reader, path string, opt Options) (*packed, error) {
 	name := reader.Name(path)
 	if opt.Query != "" && opt.Table != "" {
 		return nil, option.Errorf("%s: give %s or %s, not both", name, option.Ref("query"), option.Ref("table"))
 	}
-	f, err := temporary("mercer-input-*")
-	if err != nil {
-		return nil, fmt.Errorf("%s: cannot be kept for a second pass: %w", name, err)
-	}
-	s := &rowSpool{ctx: ctx, name: name, w: bufio.NewWriterSize(f, 1<<18), progress: opt.Columns.Progress}
-	err = reader.Read(ctx, outside.Request{Path: path, Query: opt.Query, Table: opt.Table}, s)
+	s := &rowSpool{ctx: ctx, cellSpool: cellSpool{name: name}, progress: opt.Columns.Progress}
+	err := reader.Read(ctx, outside.Request{Path: path, Query: opt.Query, Table: opt.Table}, s)
 	if err == nil {
-		err = s.w.Flush()
+		err = s.flush()
 	}
 	if err == nil && s.rows == 0 {
 		err = fmt.Errorf("%s: the query has no rows", name)
 	}
 	if err != nil {
-		f.Close()
+		s.Close()
 		return nil, err
 	}
-	in, err := newPacked(name, f, s.size)
-	if err == nil {
-		in.texts, in.method = s.texts, ""
-	}
-	return in, err
+	return &packed{name: name, file: s, typed: s}, nil
 }
 
-// rowSpool writes rows as a table of text with the names of its columns first.
+// rowSpool takes the rows of a database.
 type rowSpool struct {
+	cellSpool
 	ctx      context.Context
-	name     string
-	w        *bufio.Writer
-	texts    map[string]bool
-	columns  int
-	line     []byte
-	cells    int
-	rows     int
-	size     int64
+	row      []cell
+	text     []byte // of row
 	progress func(rows int, share float64)
 }
 
 var _ outside.Rows = (*rowSpool)(nil)
 
 func (s *rowSpool) Begin(names []string, texts []bool) error {
-	s.texts, s.columns = map[string]bool{}, len(names)
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
 			return fmt.Errorf("two columns are called %q; give one of them another name (AS)", name)
 		}
-		s.texts[name] = texts[i]
-		s.Cell(outside.Quoted, []byte(name))
+		s.columns = append(s.columns, field{name, texts[i]})
 	}
-	return s.flush()
+	return nil
 }
 
-func (s *rowSpool) Cell(kind outside.Kind, value []byte) {
-	if s.cells++; s.cells > 1 {
-		s.line = append(s.line, ',')
-	}
-	switch {
-	case kind == outside.Quoted:
-		s.line = appendQuoted(s.line, string(value))
-	case kind == outside.Plain:
-		s.line = append(s.line, value...)
-	case s.columns == 1:
-		s.line = append(s.line, `""`...) // or the line would be empty, and no row
-	}
+func (s *rowSpool) Missing()         { s.row = append(s.row, cell{}) }
+func (s *rowSpool) Number(v float64) { s.row = append(s.row, cell{kind: cellNumber, number: v}) }
+func (s *rowSpool) Whole(v int64)    { s.row = append(s.row, cell{kind: cellWhole, whole: v}) }
+
+func (s *rowSpool) Bool(v bool) {
+	s.Missing()
+	s.row[len(s.row)-1].setBool(v)
+}
+
+func (s *rowSpool) Time(v time.Time) {
+	s.Missing()
+	s.row[len(s.row)-1].setTime(v)
+}
+
+func (s *rowSpool) Text(v []byte) {
+	s.Missing()
+	setText(&s.row[len(s.row)-1], v, &s.text)
 }
 
 func (s *rowSpool) End() error {
-	s.rows++
-	if s.rows%1024 == 0 {
-		if err := s.ctx.Err(); err != nil {
-			return err
-		}
-		if s.progress != nil && s.rows%(16<<10) == 0 {
-			s.progress(s.rows, -1)
-		}
+	err := s.add(s.row)
+	s.row, s.text = s.row[:0], s.text[:0]
+	if s.rows%1024 == 0 && err == nil {
+		err = s.ctx.Err()
 	}
-	return s.flush()
-}
-
-func (s *rowSpool) flush() error {
-	s.line, s.cells = append(s.line, '\n'), 0
-	n, err := s.w.Write(s.line)
-	s.line, s.size = s.line[:0], s.size+int64(n)
-	if err != nil {
-		return fmt.Errorf("the rows cannot be kept for a second pass: %w", err)
+	if s.progress != nil && s.rows%(16<<10) == 0 {
+		s.progress(s.rows, -1)
 	}
-	return nil
+	return err
 }

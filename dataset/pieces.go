@@ -278,7 +278,7 @@ func (d *Pieces) Open(ctx context.Context, i int, opt Options) (*File, error) {
 		var t *parquetTable
 		if t, err = newParquetTable(in); err == nil {
 			if err = t.only(p); err == nil {
-				src, err = asTable(ctx, t, t.texts(), opt)
+				src, err = newTypedTable(ctx, t, opt)
 			}
 		}
 	default:

@@ -1,7 +1,7 @@
 package dataset
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,15 +9,13 @@ import (
 	"iter"
 	"maps"
 	"math"
-	"os"
 	"reflect"
 	"slices"
-	"strconv"
-	"strings"
+	"sync/atomic"
 )
 
 // FromRecords makes a source that can be read any number of times from records that can be
-// read only once: they are copied to a table in a temporary file, which Close removes. A record is a
+// read only once: their values are kept with their types, in memory or, if they are many, in a temporary file, which Close removes. A record is a
 // map[string]any, a struct or a pointer to one (with fields as in [Encoder.Struct]), or a []any of values in
 // the order of names, which may be nil for the other two. name is the name of the data in messages.
 //
@@ -25,83 +23,139 @@ import (
 // A column with a string in it is categorical, even if all of its strings are numbers; so is
 // one of booleans. opt is as in Open: the label, a weight, how to treat missing values.
 func FromRecords(ctx context.Context, name string, names []string, records iter.Seq2[any, error], opt Options) (*File, error) {
-	s := &recordSpool{name: name, at: map[string]int{}, text: map[string]bool{}}
+	s, r := &cellSpool{name: name}, newRecordCells(name, names)
+	err := r.all(ctx, records, s.add)
+	if err == nil {
+		err = s.flush()
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	s.columns = r.columns
+	return open(ctx, &packed{name: name, file: s, typed: s}, opt)
+}
+
+// FromList is FromRecords for n records that are in memory: at gives each of them, as often as it is asked to. Nothing is copied.
+func FromList(ctx context.Context, name string, names []string, n int, at func(i int) any, opt Options) (*File, error) {
+	l := &recordList{cells: newRecordCells(name, names), n: n, at: at}
+	records := func(yield func(any, error) bool) {
+		for i := 0; i < n && yield(at(i), nil); i++ {
+		}
+	}
+	if err := l.cells.all(ctx, records, func([]cell) error { return nil }); err != nil {
+		return nil, err
+	}
+	return open(ctx, &packed{name: name, file: bytesFile{}, typed: l}, opt)
+}
+
+// recordList is records in memory as a typed table.
+type recordList struct {
+	cells *recordCells
+	n     int
+	at    func(i int) any
+}
+
+// Name implements typedTable.
+func (l *recordList) Name() string { return l.cells.name }
+
+func (l *recordList) fields() []field { return l.cells.columns }
+
+func (l *recordList) pass() (columnPass, error) {
+	own := *l.cells
+	own.rows, own.row, own.text, own.fixed = 0, slices.Clone(own.row), nil, true
+	return &recordPass{of: l, cells: own}, nil
+}
+
+// recordPass is one pass over records in memory.
+type recordPass struct {
+	of    *recordList
+	cells recordCells
+	read  atomic.Int64
+}
+
+func (p *recordPass) share() float64 { return float64(p.read.Load()) / float64(max(1, p.of.n)) }
+
+func (p *recordPass) Close() error { return nil }
+
+// next implements columnPass.
+func (p *recordPass) next(b *columnBatch) error {
+	end := min(p.of.n, p.cells.rows+batchRows(len(p.cells.columns)))
+	b.reset(len(p.cells.columns), end-p.cells.rows)
+	if p.cells.rows == end {
+		return io.EOF
+	}
+	p.cells.text = b.text
+	for p.cells.rows < end {
+		if err := p.cells.take(p.of.at(p.cells.rows)); err != nil {
+			return p.cells.wrong(err)
+		}
+		b.add(p.cells.row)
+		p.cells.rows++
+	}
+	b.text = p.cells.text
+	p.read.Store(int64(end))
+	return nil
+}
+
+// recordCells makes cells of records, in the order in which their columns were first seen.
+type recordCells struct {
+	name    string
+	columns []field
+	at      map[string]int
+	plans   map[reflect.Type][]int // of struct types
+	fixed   bool                   // the columns are those of all records
+
+	row  []cell
+	text []byte // of row
+	rows int
+}
+
+func newRecordCells(name string, names []string) *recordCells {
+	s := &recordCells{name: name, at: map[string]int{}, plans: map[reflect.Type][]int{}}
 	for _, n := range names {
 		s.column(n)
 	}
-	file, err := s.write(ctx, records)
-	if err != nil {
-		return nil, err
-	}
-	opt.Format, opt.Header, opt.texts = "csv", "yes", s.text
-	in, err := newPacked(name, file, file.size)
-	if err != nil {
-		file.Close()
-		return nil, err
-	}
-	return open(ctx, in, opt)
+	return s
 }
 
-// recordSpool writes records as a table: values in the order in which their columns were first seen.
-type recordSpool struct {
-	name  string
-	names []string
-	at    map[string]int
-	text  map[string]bool
-
-	cells   []cell
-	present []bool
-	line    []byte
-	rows    int
-	widths  bool // a column was first seen after the first record
-}
-
-// column is the place of a column.
-func (s *recordSpool) column(name string) int {
-	at, known := s.at[name]
-	if !known {
-		at = len(s.names)
-		s.at[name], s.names = at, append(s.names, name)
-		s.cells, s.present = append(s.cells, cell{}), append(s.present, false)
-		s.widths = s.widths || s.rows > 0
-	}
-	return at
-}
-
-// write copies all records to an unlinked file.
-func (s *recordSpool) write(ctx context.Context, records iter.Seq2[any, error]) (*unnamed, error) {
-	body, err := newUnnamed()
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close()
-	w := bufio.NewWriterSize(body, 1<<16)
+// all calls body with the cells of each record, valid until it returns.
+func (s *recordCells) all(ctx context.Context, records iter.Seq2[any, error], body func(row []cell) error) error {
 	for record, err := range records {
 		if err == nil {
 			err = ctx.Err()
 		}
-		if err == nil {
+		if s.text = s.text[:0]; err == nil {
 			err = s.take(record)
 		}
 		if err != nil {
-			return nil, s.wrong(err)
+			return s.wrong(err)
 		}
 		s.rows++
-		if _, err := w.Write(s.line); err != nil {
-			return nil, err
+		if err := body(s.row); err != nil {
+			return err
 		}
 	}
-	if err := w.Flush(); err != nil {
-		return nil, err
-	}
 	if s.rows == 0 {
-		return nil, fmt.Errorf("%s: there are no records", s.name)
+		return fmt.Errorf("%s: there are no records", s.name)
 	}
-	return s.table(body)
+	return nil
+}
+
+// column is the place of a column.
+func (s *recordCells) column(name string) int {
+	at, known := s.at[name]
+	if !known && s.fixed {
+		return -1
+	} else if !known {
+		at = len(s.columns)
+		s.at[name], s.columns, s.row = at, append(s.columns, field{name: name}), append(s.row, cell{})
+	}
+	return at
 }
 
 // wrong is an error about the record that comes next.
-func (s *recordSpool) wrong(err error) error {
+func (s *recordCells) wrong(err error) error {
 	e := &RowError{Source: s.name, Row: s.rows, Dim: -1, Err: err, place: fmt.Sprintf("%s: record %d", s.name, s.rows+1)}
 	var field *FieldError
 	if errors.As(err, &field) {
@@ -110,94 +164,30 @@ func (s *recordSpool) wrong(err error) error {
 	return e
 }
 
-// table is the header and the rows, all of the same length.
-func (s *recordSpool) table(body *unnamed) (*unnamed, error) {
-	out, err := newUnnamed()
-	if err != nil {
-		return nil, err
-	}
-	if err := s.fill(out, body); err != nil {
-		out.Close()
-		return nil, err
-	}
-	return out, nil
-}
-
-func (s *recordSpool) fill(out, body *unnamed) error {
-	w := bufio.NewWriterSize(out, 1<<16)
-	var header []byte
-	for i, name := range s.names {
-		if i > 0 {
-			header = append(header, ',')
-		}
-		header = appendQuoted(header, name)
-	}
-	w.Write(append(header, '\n'))
-	if _, err := body.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	if !s.widths {
-		if _, err := io.Copy(w, body); err != nil {
-			return err
-		}
-	} else if err := s.pad(w, bufio.NewReaderSize(body, 1<<16)); err != nil {
-		return err
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	size, err := out.Seek(0, io.SeekEnd)
-	out.size = size
-	return err
-}
-
-// pad extends rows that were written before all columns were known. A row is one line, as newlines
-// within cells are quoted.
-func (s *recordSpool) pad(w *bufio.Writer, r *bufio.Reader) error {
-	quoted, commas := false, 0
-	for {
-		c, err := r.ReadByte()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		switch {
-		case c == '"':
-			quoted = !quoted
-		case c == ',' && !quoted:
-			commas++
-		case c == '\n' && !quoted:
-			for ; commas < len(s.names)-1; commas++ {
-				if err := w.WriteByte(','); err != nil {
+// take makes the cells of a record.
+func (s *recordCells) take(record any) error {
+	clear(s.row)
+	switch x := record.(type) {
+	case map[string]any:
+		if s.fixed {
+			for name, v := range x {
+				if err := s.put(name, s.column(name), v); err != nil {
 					return err
 				}
 			}
-			commas = 0
+			return nil
 		}
-		if err := w.WriteByte(c); err != nil {
-			return err
-		}
-	}
-}
-
-// take turns a record into a line.
-func (s *recordSpool) take(record any) error {
-	clear(s.present)
-	switch x := record.(type) {
-	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(x)) {
-			if err := s.put(s.column(name), x[name]); err != nil {
+			if err := s.put(name, s.column(name), x[name]); err != nil {
 				return err
 			}
 		}
 	case []any:
-		if len(x) != len(s.names) {
-			return fmt.Errorf("%d values for %d columns", len(x), len(s.names))
+		if len(x) != len(s.columns) {
+			return fmt.Errorf("%d values for %d columns", len(x), len(s.columns))
 		}
 		for i, v := range x {
-			if err := s.put(i, v); err != nil {
+			if err := s.put(s.columns[i].name, i, v); err != nil {
 				return err
 			}
 		}
@@ -209,93 +199,62 @@ func (s *recordSpool) take(record any) error {
 		if r.Kind() != reflect.Struct {
 			return fmt.Errorf("a %T is not a record; give a map[string]any, a struct, or values", record)
 		}
-		for f := range r.NumField() {
-			name := fieldName(r.Type().Field(f))
-			if name == "" {
+		plan, known := s.plans[r.Type()]
+		if !known && s.fixed {
+			return errors.New("it has another type than before; the records have changed while they are read")
+		} else if !known {
+			plan = s.plan(r.Type())
+		}
+		for f, at := range plan {
+			if at < 0 {
 				continue
 			}
-			c, ok := cellOfReflect(r.Field(f))
-			if !ok {
+			name := s.columns[at].name
+			if !s.row[at].setReflect(r.Field(f), &s.text) {
 				return &FieldError{name, nil, fmt.Sprintf("%v is neither a number nor a text", r.Field(f))}
 			}
-			if err := s.set(s.column(name), c); err != nil {
+			if err := s.check(name, at); err != nil {
 				return err
 			}
 		}
 	}
-	s.line = s.line[:0]
-	for i := range s.names {
-		if i > 0 {
-			s.line = append(s.line, ',')
-		}
-		switch c := &s.cells[i]; {
-		case !s.present[i] || c.kind == cellMissing:
-		case c.kind == cellNumber:
-			s.line = strconv.AppendFloat(s.line, c.number, 'g', -1, 64)
-		default:
-			s.line = appendQuoted(s.line, c.text)
-		}
-	}
-	if len(s.names) == 1 && len(s.line) == 0 {
-		s.line = append(s.line, `""`...) // a blank line would be no row
-	}
-	s.line = append(s.line, '\n')
 	return nil
 }
 
-func (s *recordSpool) put(i int, v any) error {
-	c, ok := cellOf(v)
-	if !ok {
-		return &FieldError{s.names[i], v, fmt.Sprintf("%v is neither a number nor a text", v)}
+// plan finds the column of each field of a struct type, -1 for none.
+func (s *recordCells) plan(t reflect.Type) []int {
+	plan := make([]int, t.NumField())
+	for f := range plan {
+		plan[f] = -1
+		if name := fieldName(t.Field(f)); name != "" {
+			plan[f] = s.column(name)
+		}
 	}
-	return s.set(i, c)
+	s.plans[t] = plan
+	return plan
 }
 
-func (s *recordSpool) set(i int, c cell) error {
-	if c.kind == cellNumber && math.IsInf(c.number, 0) {
-		return &FieldError{s.names[i], c.number, fmt.Sprintf("%g is not a finite number", c.number)}
+// put makes the cell of a field.
+func (s *recordCells) put(name string, at int, v any) error {
+	if at >= 0 && !s.row[at].set(v, &s.text) {
+		return &FieldError{name, v, fmt.Sprintf("%v is neither a number nor a text", v)}
 	}
-	if c.kind == cellText {
-		if strings.ContainsRune(c.text, 0) {
-			return &FieldError{s.names[i], c.text, "the text holds a zero byte"}
-		}
-		s.text[s.names[i]] = true
+	return s.check(name, at)
+}
+
+// check finds what is wrong with a cell.
+func (s *recordCells) check(name string, at int) error {
+	if at < 0 {
+		return &FieldError{name, nil, "the field was not there before; the records have changed while they are read"}
 	}
-	s.cells[i], s.present[i] = c, true
+	c := &s.row[at]
+	switch {
+	case c.kind == cellNumber && math.IsInf(c.number, 0):
+		return &FieldError{name, c.number, fmt.Sprintf("%g is not a finite number", c.number)}
+	case c.kind == cellText && bytes.IndexByte(c.text, 0) >= 0:
+		return &FieldError{name, string(c.text), "the text holds a zero byte"}
+	case c.textual() && !s.fixed:
+		s.columns[at].text = true
+	}
 	return nil
-}
-
-// appendQuoted appends a cell in double quotes.
-func appendQuoted(dst []byte, text string) []byte {
-	dst = append(dst, '"')
-	for {
-		i := strings.IndexByte(text, '"')
-		if i < 0 {
-			break
-		}
-		dst = append(append(dst, text[:i]...), `""`...)
-		text = text[i+1:]
-	}
-	return append(append(dst, text...), '"')
-}
-
-// unnamed is a temporary file that is unlinked, or will be when it is closed.
-type unnamed struct {
-	*os.File
-	size int64
-}
-
-func newUnnamed() (*unnamed, error) {
-	f, err := os.CreateTemp("", "mercer-records-")
-	if err != nil {
-		return nil, err
-	}
-	os.Remove(f.Name()) // if that is possible while it is open
-	return &unnamed{File: f}, nil
-}
-
-func (u *unnamed) Close() error {
-	err := u.File.Close()
-	os.Remove(u.File.Name())
-	return err
 }

@@ -113,15 +113,28 @@ func inColumn(where, column string, dim int, value []byte, err error) *RowError 
 
 // atLine is an error about a line of a text file, or about a cell in it.
 func atLine(source string, line int, err error) *RowError {
+	e := inPlace(source, err, fmt.Sprintf("%s:%d", source, line), ": ")
+	e.Line = line
+	return e
+}
+
+// atNumber is an error about a row, from 0, of data that are no text, or about a cell in it.
+func atNumber(source string, row int, err error) *RowError {
+	e := inPlace(source, err, fmt.Sprintf("%s: row %d", source, row+1), ", ")
+	e.Row = row
+	return e
+}
+
+// inPlace puts a place before that of an error.
+func inPlace(source string, err error, place, between string) *RowError {
 	e, ok := err.(*RowError)
 	if !ok {
 		e = &RowError{Row: -1, Dim: -1, Err: err}
 	}
-	e.Source, e.Line = source, line
 	if e.place != "" {
-		e.place = ": " + e.place
+		place += between + e.place
 	}
-	e.place = fmt.Sprintf("%s:%d%s", source, line, e.place)
+	e.Source, e.place = source, place
 	return e
 }
 
@@ -138,3 +151,6 @@ func (t *table) atLine(line int, err error) *RowError {
 	}
 	return atLine(name, line, err)
 }
+
+// columnQuoted names a column in a message.
+func columnQuoted(name string) string { return fmt.Sprintf("column %q", name) }

@@ -22,7 +22,8 @@ import (
 
 // table is such a file.
 type table struct {
-	in     input
+	in     input      // of text; nil if there is a
+	typed  typedTable // instead
 	opt    Options
 	schema Schema
 	sep    byte // ' ' stands for runs of blanks and tabs
@@ -85,7 +86,13 @@ const wideTable = 512
 // maxCategories bounds the values of a categorical column.
 const maxCategories = 1_000_000
 
-func (t *table) Name() string    { return t.in.Name() }
+func (t *table) Name() string {
+	if t.typed != nil {
+		return t.typed.Name()
+	}
+	return t.in.Name()
+}
+
 func (t *table) Schema() *Schema { return &t.schema }
 
 // UnseenCategories lists the columns that had values in the last pass that the model does not
@@ -113,6 +120,27 @@ func newTable(ctx context.Context, in input, opt Options, format string) (Source
 	if err != nil {
 		return nil, err
 	}
+	return t.planned(ctx, columns)
+}
+
+// newTypedTable is newTable for a table whose cells have types.
+func newTypedTable(ctx context.Context, typed typedTable, opt Options) (Source, error) {
+	opt.Format, opt.Header, opt.texts = "csv", "yes", map[string]bool{}
+	for _, f := range typed.fields() {
+		opt.texts[f.name] = opt.texts[f.name] || f.text
+	}
+	t := &table{typed: typed, opt: opt}
+	if err := t.settleOptions(); err != nil {
+		return nil, err
+	}
+	columns, err := t.lookTyped(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return t.planned(ctx, columns)
+}
+
+func (t *table) planned(ctx context.Context, columns []attribute) (Source, error) {
 	if err := t.plan(ctx, columns); err != nil {
 		return nil, err
 	}
@@ -264,7 +292,7 @@ func (t *table) isNominal(at int) bool {
 	if t.attributes[at].categories != nil {
 		return true
 	}
-	file, ok := t.in.(interface{ nominal(at int) bool })
+	file, ok := t.typed.(interface{ nominal(at int) bool })
 	return ok && file.nominal(at)
 }
 
@@ -347,8 +375,8 @@ func (t *table) Open(ctx context.Context) (Reader, error) {
 
 // read starts a pass; if c is not nil, the pass collects.
 func (t *table) read(ctx context.Context, c *collector) (*textReader, error) {
-	if file, ok := t.in.(*parquetTable); ok {
-		return t.readParquet(ctx, file, c), nil
+	if t.typed != nil {
+		return t.readTyped(ctx, c)
 	}
 	return readText(ctx, t.in, textFormat{
 		name: t.Name(), batch: t.opt.BatchRows, skipLines: t.skip, quoted: !t.arff,

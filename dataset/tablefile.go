@@ -1,13 +1,6 @@
 package dataset
 
-import (
-	"bufio"
-	"context"
-	"fmt"
-	"math"
-
-	"mercer/internal/outside"
-)
+import "context"
 
 // TableColumn is a column that a TableFile writes.
 type TableColumn struct {
@@ -21,8 +14,7 @@ type TableFile struct {
 	out     tableWriter
 	columns []TableColumn
 	kinds   []valueKind
-	spool   *rowSpool
-	file    *temporaryFile
+	rows    rowSpool
 }
 
 // CreateTable starts a file.
@@ -42,12 +34,8 @@ func CreateTable(path, format string, columns []TableColumn) (*TableFile, error)
 	if t.out, err = createTable(path, format, names); err != nil {
 		return nil, err
 	}
-	if t.file, err = temporary("mercer-output-*"); err != nil {
-		t.out.Close()
-		return nil, fmt.Errorf("%s: rows cannot be kept until all are there: %w", path, err)
-	}
-	t.spool = &rowSpool{ctx: context.Background(), name: path, w: bufio.NewWriterSize(t.file, 1<<18)}
-	if err := t.spool.Begin(names, texts); err != nil {
+	t.rows = rowSpool{ctx: context.Background(), cellSpool: cellSpool{name: path}}
+	if err := t.rows.Begin(names, texts); err != nil {
 		t.Close()
 		return nil, err
 	}
@@ -60,22 +48,20 @@ func (t *TableFile) Write(cells []string) error {
 		if t.columns[i].Kind == "" && t.kinds[i] != kindText && !missing([]byte(c)) {
 			t.kinds[i] = max(t.kinds[i], kindOf(c))
 		}
-		t.spool.Cell(outside.Quoted, []byte(c))
+		t.rows.Text([]byte(c))
 	}
-	return t.spool.End()
+	return t.rows.End()
 }
 
 // Commit completes the file and puts it in place.
 func (t *TableFile) Commit() error {
-	if err := t.spool.w.Flush(); err != nil {
+	if err := t.rows.flush(); err != nil {
 		return err
 	}
 	if err := t.out.begin(t.kinds); err != nil {
 		return err
 	}
-	in := &packed{name: t.spool.name, file: t.file, size: min(t.spool.size, math.MaxInt64-1)}
-	var names []string
-	if err := csvCells(in, ',', true, &names)(context.Background(), t.out.row); err != nil {
+	if err := eachRow(context.Background(), &t.rows, t.out.row); err != nil {
 		return err
 	}
 	return t.out.Commit()
@@ -83,6 +69,6 @@ func (t *TableFile) Commit() error {
 
 // Close discards the file unless it was committed.
 func (t *TableFile) Close() error {
-	t.file.Close()
+	t.rows.Close()
 	return t.out.Close()
 }

@@ -26,9 +26,10 @@ type tableParser struct {
 	meant     []pair
 	sparseRow [][]byte
 
-	text   []byte          // of a cell of a typed file
-	byRow  []int           // columns of such a file whose cells are taken row by row
-	floats []measuredFloat // by a hash
+	typedCell cell            // of a typed table
+	text      []byte          // of such a cell
+	byRow     []int           // columns of such a table whose cells are taken row by row
+	floats    []measuredFloat // by a hash
 
 	second cutter   // of cells that are kept
 	again  [][]byte // these cells
@@ -309,10 +310,15 @@ func (p *tableParser) coded(i int, cell []byte, dense []float32) error {
 			p.note(r.input, cell)
 		}
 	}
+	p.putValues(r, dense)
+	return nil
+}
+
+// putValues writes the values of a coded cell.
+func (p *tableParser) putValues(r *role, dense []float32) {
 	for _, v := range p.values {
 		p.put(dense, r.at+int(v.at), v.v)
 	}
-	return nil
 }
 
 var openBrace = []byte{'{'}
@@ -472,32 +478,4 @@ func (t *table) isClass(i int, cell []byte) bool {
 func isWord(cell []byte) bool {
 	cell = trim(cell)
 	return len(cell) > 0 && cell[0] != '?' && cell[0] != '-'
-}
-
-// note counts a value that the model does not know.
-func (p *tableParser) note(input int, cell []byte) {
-	u := p.noted(input)
-	if u.Rows++; u.Rows == 1 {
-		u.Value = string(cell)
-	}
-}
-
-// noteGap counts a missing value where the training had none in the column.
-func (p *tableParser) noteGap(input int) {
-	if c := &p.schema.Columns[input]; p.opt.Schema != nil && p.auto() && !c.Indicator && c.Means == nil {
-		p.noted(input).Missing++
-	}
-}
-
-// noted is what is counted of a column.
-func (p *tableParser) noted(input int) *Unseen {
-	if p.unknown == nil {
-		p.unknown = map[int]*Unseen{}
-	}
-	u := p.unknown[input]
-	if u == nil {
-		u = &Unseen{Column: p.schema.Columns[input].Name}
-		p.unknown[input] = u
-	}
-	return u
 }

@@ -5,6 +5,7 @@ package outside
 import (
 	"context"
 	"io"
+	"time"
 )
 
 // Request says what is to be read.
@@ -14,23 +15,19 @@ type Request struct {
 	Table string // the name of a table
 }
 
-// Kind is what a cell holds.
-type Kind uint8
-
-// Kinds of cells.
-const (
-	Missing Kind = iota
-	Plain        // a number, or what a column without texts holds
-	Quoted       // any text
-)
-
-// Rows takes the rows of a table.
+// Rows takes the rows of a table, cell by cell.
 type Rows interface {
 	// Begin tells the names of the columns, and which of them are texts whatever they look like.
 	Begin(names []string, texts []bool) error
 
-	// Cell adds a value to the row, which it copies.
-	Cell(kind Kind, value []byte)
+	Missing()
+	Number(v float64)
+	Whole(v int64)
+	Bool(v bool)
+	Time(v time.Time)
+
+	// Text takes a text, or a number as it is written, which it copies.
+	Text(v []byte)
 
 	// End ends the row.
 	End() error

@@ -23,8 +23,8 @@ type Column struct {
 // Missing says whether a row has no value.
 func (c *Column) Missing(row int) bool { return len(c.valid) > 0 && !c.valid[row] }
 
-// Whole says whether all rows have values.
-func (c *Column) Whole() bool { return len(c.valid) == 0 }
+// Valid says of each row whether it has a value; if it is empty, all have.
+func (c *Column) Valid() []bool { return c.valid }
 
 // Batch is some rows.
 type Batch struct {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"iter"
 
 	"mercer/dataset"
 )
@@ -70,18 +69,14 @@ func (t *table) source(ctx context.Context, opt dataset.Options) (*dataset.File,
 	if kinds.Columns != nil {
 		opt.Columns.Kinds = &kinds
 	}
-	var records iter.Seq2[any, error] = func(yield func(any, error) bool) {
-		for i := range t.rows {
-			row := make([]any, len(t.columns))
-			for k := range t.columns {
-				row[k] = t.columns[k].at(i)
-			}
-			if !yield(row, nil) {
-				return
-			}
+	row := func(i int) any {
+		values := make([]any, len(t.columns))
+		for k := range t.columns {
+			values[k] = t.columns[k].at(i)
 		}
+		return values
 	}
-	return dataset.FromRecords(ctx, "data frame", names, records, opt)
+	return dataset.FromList(ctx, "data frame", names, t.rows, row, opt)
 }
 
 // encode writes the rows of a table as numbers. Columns are found by name.

@@ -1,0 +1,201 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mercer/internal/option"
+	"mercer/internal/units"
+)
+
+// lookRows is how many rows of the head are used to determine a table's columns.
+const lookRows = 2000
+
+// look determines the columns of a table from its head: their names, and which hold text.
+func (t *table) look(head []byte) ([]attribute, error) {
+	var rows [][]string
+	var lines []int // where each row ends
+	c := cutter{sep: t.sep}
+	line := 0
+	for rest := head; len(rest) > 0 && len(rows) < lookRows; {
+		var text []byte
+		var n int
+		text, rest, n = record(rest, true)
+		line += n
+		if isBlank(text, t.sep) {
+			continue
+		}
+		cells, err := c.all(text, n > 1, nil)
+		if err != nil {
+			if len(rows) == 0 {
+				return nil, atLine(t.Name(), line-n+1, inColumn(fmt.Sprintf("column %d", len(cells)), strconv.Itoa(len(cells)), -1, nil, err))
+			}
+			// Either the head ends within this row, or parsing will report what is wrong with it.
+			break
+		}
+		row := make([]string, len(cells))
+		for i, c := range cells {
+			row[i] = string(c)
+		}
+		rows, lines = append(rows, row), append(lines, line)
+	}
+	return t.lookAt(rows, lines)
+}
+
+// lookTyped is look for a typed table.
+func (t *table) lookTyped(ctx context.Context) ([]attribute, error) {
+	var names []string
+	for _, f := range t.typed.fields() {
+		names = append(names, f.name)
+	}
+	rows, size := [][]string{names}, 0
+	err := eachRow(ctx, t.typed, func(cells []string) error {
+		for _, c := range cells {
+			size += len(c) + 1
+		}
+		if len(rows) == lookRows || size > headSize && len(rows) > 1 {
+			return errEnough
+		}
+		rows = append(rows, slices.Clone(cells))
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, err
+	}
+	lines := make([]int, len(rows))
+	for i := range lines {
+		lines[i] = i + 1
+	}
+	return t.lookAt(rows, lines)
+}
+
+// lookAt is look for rows that have been cut.
+func (t *table) lookAt(rows [][]string, lines []int) ([]attribute, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	if t.sep != ' ' && t.opt.texts == nil && endWithSeparator(rows) {
+		t.ends = true
+		cutEnds(rows)
+	}
+	if n := usualWidth(rows[1:]); n > 0 && n != len(rows[0]) {
+		if len(rows[0]) > 1 && !slices.ContainsFunc(rows[0], func(cell string) bool { return cell == "" || isNumber(cell) }) {
+			return nil, atLine(t.Name(), lines[0], fmt.Errorf("%s where the rows below have %d; give each column one name (those here are %s)",
+				units.Plural(len(rows[0]), "name"), n, strings.Join(firsts(rows[0], 6), ", ")))
+		}
+		return nil, atLine(t.Name(), lines[0], fmt.Errorf("%s where the rows below have %d; remove the line if it is not part of the table "+
+			"(it starts with %q)",
+			units.Plural(len(rows[0]), "column"), n, shorten([]byte(rows[0][0]))))
+	}
+	columns := make([]attribute, len(rows[0]))
+	for j := range columns {
+		columns[j].name = strconv.Itoa(j)
+	}
+	if t.opt.Header != "yes" && t.opt.Header != "no" && numbersAsNames(rows[0], rows[1:]) {
+		t.opt.Header = "yes"
+		err := option.Errorf("the first line (%s) is taken for the names of the columns: its whole, rising numbers are far from those below; "+
+			"%s takes it for a row", strings.Join(firsts(rows[0], 3), ", "), option.Set("header", "no"))
+		t.notices = append(t.notices, Notice{Kind: "header", Text: err.Error(), Err: err})
+	}
+	if t.opt.Header == "yes" || t.opt.Header != "no" && t.hasHeader(rows) {
+		t.schema.Header, t.skip = true, lines[0]
+		names(rows[0], columns)
+		t.tellNames(rows[0], columns)
+		t.header = rows[0]
+		rows, lines = rows[1:], lines[1:]
+	}
+	for j := range columns {
+		columns[j].textual = t.opt.texts[columns[j].name]
+		columns[j].text = columns[j].textual || isText(rows, j)
+		columns[j].guess(rows, j, t.isMissing, t.decimals())
+		if columns[j].found == KindCategory && !columns[j].code {
+			columns[j].odd, columns[j].oddLine = odd(rows, lines, j, t.isMissing, t.decimals())
+		}
+	}
+	t.commas(columns)
+	return columns, nil
+}
+
+// decimals are the decimal separators that numbers may have, the usual one first.
+func (t *table) decimals() string {
+	if o := &t.opt.Columns; o.Decimal == "" && (o.Kinds == nil || o.Kinds.Decimal == "") {
+		return ".,"
+	}
+	return t.decimal
+}
+
+// commas takes 1,234 for a number between 1 and 2 if numbers of other columns, or those that the model was trained on, have decimal commas.
+func (t *table) commas(columns []attribute) {
+	if t.decimals() != ".," {
+		return
+	}
+	comma := slices.ContainsFunc(columns, func(a attribute) bool { return a.decimal == "," })
+	if m := t.opt.Schema; m != nil {
+		comma = comma || slices.ContainsFunc(m.Columns, func(c Column) bool { return c.Coding != nil && c.Coding.Decimal == "," })
+	}
+	if !comma {
+		return
+	}
+	var names []string
+	for j := range columns {
+		a := &columns[j]
+		if a.written && allWritten(a.cells, ',') && slices.ContainsFunc(a.cells, func(cell string) bool { return strings.Contains(cell, ",") }) {
+			a.decimal = ","
+			names = append(names, a.name)
+		}
+	}
+	if t.opt.Schema == nil {
+		err := option.Errorf("numbers have decimal commas in %s; %s takes a comma for what separates thousands", strings.Join(firsts(names, 6), ", "),
+			option.Set("decimal", "."))
+		t.notices = append(t.notices, Notice{Kind: "numbers", Text: err.Error(), Err: err})
+	}
+}
+
+// isText reports whether most of the values of column j are not numbers.
+func isText(rows [][]string, j int) bool {
+	texts, known := 0, 0
+	for _, row := range rows {
+		if j >= len(row) || missing([]byte(row[j])) {
+			continue
+		}
+		known++
+		if !isNumber(row[j]) {
+			texts++
+		}
+	}
+	return 2*texts > known
+}
+
+// odd is the first cell of column j that is no number, with its line, if most of its cells are numbers as people write them, with one of
+// the decimal separators.
+func odd(rows [][]string, lines []int, j int, isMissing func([]byte) bool, decimals string) (cell string, line int) {
+	for _, by := range []byte(decimals) {
+		numbers, known := 0, 0
+		cell, line = "", 0
+		for r, row := range rows {
+			if j >= len(row) || isMissing([]byte(row[j])) {
+				continue
+			}
+			known++
+			if allWritten(row[j:j+1], by) {
+				numbers++
+			} else if line == 0 {
+				cell, line = row[j], lines[r]
+			}
+		}
+		if 2*numbers > known {
+			return cell, line
+		}
+	}
+	return "", 0
+}
+
+// isNumber reports whether a cell is a number, possibly an infinite one.
+func isNumber(cell string) bool {
+	_, ok := parseNumber(trim([]byte(cell)))
+	return ok || notFinite([]byte(cell))
+}
