@@ -147,7 +147,7 @@ func TestEveryKernelFromTheCommandLine(t *testing.T) {
 			}
 		}
 	}
-	help := ok(t, "kernel", "--help")
+	help := ok(t, "kernel", "--help-all")
 	for _, name := range kernel.Names() {
 		if !tested[name] {
 			t.Errorf("%s is not tested", name)
