@@ -305,14 +305,28 @@ func (q *sqlModel) machines(cols []int) ([]int, error) {
 	return s, nil
 }
 
-// trees are the sums of boosted trees by their share, without what they start with, which is added to b. Their table has a row for each
-// tree: the numbers of the columns that it asks for, thresholds, and values.
+// trees are the sums of boosted trees by their share, without what they start with, which is added to b. A table has a row for each
+// tree: the numbers of the columns that it asks for, thresholds, and values of as many outputs as a table has room for.
 func (q *sqlModel) trees(cols []int, b []float64) ([]int, error) {
-	columns, thresholds, values := q.tensors["trees.columns"], q.tensors["trees.thresholds"], q.tensors["trees.values"]
-	levels, leaves, outs := columns.Shape[1], values.Shape[1], values.Shape[2]
+	levels, leaves := q.tensors["trees.columns"].Shape[1], q.tensors["trees.values"].Shape[1]
 	for t, v := range times(q.TreeShare, q.tensors["trees.start"]) {
 		b[t] += v
 	}
+	var sums []int
+	for each := max(1, (q.most-1-2*levels)/leaves); len(sums) < len(b); {
+		some, err := q.treesOf(cols, len(sums), min(len(b), len(sums)+each))
+		if err != nil {
+			return nil, err
+		}
+		sums = append(sums, some...)
+	}
+	return sums, nil
+}
+
+// treesOf are those of the outputs from first to before last.
+func (q *sqlModel) treesOf(cols []int, first, last int) ([]int, error) {
+	columns, thresholds, values := q.tensors["trees.columns"], q.tensors["trees.thresholds"], q.tensors["trees.values"]
+	levels, leaves, outs := columns.Shape[1], values.Shape[1], values.Shape[2]
 	s, t := &segment{inner: []string{"w.k AS k"}}, sqlTable{rows: columns.Shape[0]}
 	var bits []string
 	for l := range levels {
@@ -329,7 +343,7 @@ func (q *sqlModel) trees(cols []int, b []float64) ([]int, error) {
 		t.columns = append(t.columns, fmt.Sprintf("c%d", l), fmt.Sprintf("t%d", l))
 		bits = append(bits, fmt.Sprintf("f.b%d", l))
 	}
-	for o := range outs {
+	for o := first; o < last; o++ {
 		value := "CASE " + joined(" + ", bits)
 		for leaf := range leaves {
 			name := fmt.Sprintf("v%d_%d", leaf, o)
@@ -342,7 +356,7 @@ func (q *sqlModel) trees(cols []int, b []float64) ([]int, error) {
 		level := row*levels + column/2
 		switch at := column - 2*levels; {
 		case at >= 0:
-			return q.TreeShare * float64(values.F32[(row*leaves+at%leaves)*outs+at/leaves])
+			return q.TreeShare * float64(values.F32[(row*leaves+at%leaves)*outs+first+at/leaves])
 		case column%2 == 0:
 			return columns.F64[level]
 		default:
@@ -353,7 +367,7 @@ func (q *sqlModel) trees(cols []int, b []float64) ([]int, error) {
 	if s.table, err = q.table(t); err != nil {
 		return nil, err
 	}
-	sums := make([]int, outs)
+	sums := make([]int, last-first)
 	for o := range sums {
 		sums[o] = q.result(s, fmt.Sprintf("sum(g.v%d)", o))
 	}

@@ -199,6 +199,9 @@ func restoreTree(t safetensors.Tensors, n, d int) (rfm.Tree, error) {
 // restoreSteps reads boosted trees for rows of d dimensions and k outputs, if there are any.
 func restoreSteps(t safetensors.Tensors, d, k int) (steps rfm.Steps, err error) {
 	if t["rfm.trees"] == nil {
+		if t["rfm.questions"] != nil || t["rfm.values"] != nil {
+			return steps, fmt.Errorf("there are boosted trees, and tensor %q with their share is missing", "rfm.trees")
+		}
 		return steps, nil
 	}
 	share, err := t.Want("rfm.trees", true, 1+k)

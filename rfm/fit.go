@@ -120,7 +120,6 @@ func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights
 		return nil, nil, err
 	}
 	sizes := f.standardise()
-	f.hold()
 	var all []int // rows that count
 	for i := range n {
 		if weights == nil || weights[i] != 0 {
@@ -130,6 +129,7 @@ func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights
 	if f.rows = len(all); f.rows < 10 {
 		return nil, nil, fmt.Errorf("rfm: %d rows are too few; it takes 10, with weights that are not 0", f.rows)
 	}
+	f.hold()
 	chosen, err := f.choose(all)
 	if err != nil {
 		return nil, nil, err
@@ -498,7 +498,10 @@ func (f *fitting) progress(rows int) {
 
 // tellProgress tells the share of the work that is done, with so many rows of what is under way.
 func (f *fitting) tellProgress(rows float64) {
-	all := f.rows + min(f.rows, wholeRows)/2
+	all := f.rows
+	if !f.opt.Smooth {
+		all += min(f.rows, wholeRows) / 2
+	}
 	if f.rows > f.opt.Leaf {
 		all += min(f.rows, wholeRows)
 	}

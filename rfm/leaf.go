@@ -120,7 +120,7 @@ func (f *fitting) hold() {
 	draw := random.New(f.opt.Seed, "rfm.held")
 	f.held, f.judges = make([]bool, f.x.Rows), make([]bool, f.x.Rows)
 	held, judges := heldShare, judgeShare
-	if f.x.Rows < fewRows {
+	if f.rows < fewRows {
 		held, judges = fewHeldShare, 0
 	}
 	for i := range f.held {
@@ -263,7 +263,7 @@ func (s *solving) choose(rate float64) (alpha []float64, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.rows > s.opt.Leaf || s.opt.Held || s.few { // machines for all rows want them
+	if s.rows > s.opt.Leaf || s.opt.Held || s.few || !s.opt.Smooth { // machines for all rows and boosted trees want them
 		if alpha = r.Solve(s.ctx, rate*float64(len(s.main)), r.Landmarks()); alpha == nil {
 			return nil, cmp.Or(s.ctx.Err(), errSingular)
 		}

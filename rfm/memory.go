@@ -46,8 +46,11 @@ func Bytes(n, d, outputs int, opt Options) int64 {
 	if centres > mostDirect {
 		one = exact.FalkonBytes(leaf, d, centres, outputs, false)
 	}
-	return all*int64(members)*landmark + one + 4*int64(leaf)*int64(3*d) + dividing*int64(n) +
-		trees.Bytes(min(n, wholeRows), d, outputs)
+	bytes := all*int64(members)*landmark + one + 4*int64(leaf)*int64(3*d) + dividing*int64(n)
+	if !opt.Smooth && centres <= mostDirect {
+		bytes += trees.Bytes(min(n, wholeRows), d, outputs)
+	}
+	return bytes
 }
 
 // dividing is the number of bytes a row that a tree takes to grow: which rows belong to both sides of the nodes from the root to a

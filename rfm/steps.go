@@ -18,6 +18,7 @@ const fewJudges = 50
 // logistic loss it chooses what these find likelier; logits has no scores if there is no machine by the logistic loss.
 func (f *fitting) stepped(some []int, squares, logits judged) (best judged, logistic bool, steps Steps, err error) {
 	best, held := f.judging(squares), squares.held
+	defer f.progress(len(some) / 2)
 	if !f.opt.Classes {
 		best, steps, err = f.boost(some, held, best, false)
 	} else if logits.scores != nil {
@@ -54,12 +55,12 @@ func (f *fitting) judging(all judged) judged {
 // boost trains boosted trees beside what was judged, and returns the scores of the judges with them.
 func (f *fitting) boost(some, held []int, by judged, logistic bool) (judged, Steps, error) {
 	main := slices.DeleteFunc(slices.Clone(some), func(i int) bool { _, out := slices.BinarySearch(held, i); return out })
-	if f.opt.Smooth || len(by.held) == 0 || len(main) == 0 {
+	choosers := f.choosers(held)
+	if f.opt.Smooth || len(by.held) == 0 || len(main) == 0 || len(choosers) == 0 {
 		return by, Steps{}, nil
 	}
-	defer f.progress(len(some) / 2)
 	opt := trees.Options{Logistic: logistic, Seed: f.opt.Seed, Progress: func(share float64) { f.tellProgress(float64(len(some)) / 4 * share) }}
-	few, scores, err := trees.Fit(f.ctx, f.x, main, f.choosers(held), by.held, f.y, f.outputs, f.weights, opt)
+	few, scores, err := trees.Fit(f.ctx, f.x, main, choosers, by.held, f.y, f.outputs, f.weights, opt)
 	if err != nil || few.Len() == 0 {
 		return by, Steps{}, err
 	}

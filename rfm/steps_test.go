@@ -74,6 +74,32 @@ func TestThresholdsHaveTrees(t *testing.T) {
 	}
 }
 
+// Machines of one leaf are judged by their own scores: of a smooth function of few rows trees have next to nothing to say.
+func TestFewSmoothRowsHaveNoTrees(t *testing.T) {
+	for _, n := range []int{60, 1200} {
+		x, _ := steep(n, 1)
+		y := make([]float64, n)
+		for i := range y {
+			y[i] = 2*float64(x.Row(i)[0]) + float64(x.Row(i)[1])
+		}
+		if _, report := fitted(t, x, y, 1, nil, Options{Seed: 1, Kinds: quick, Centres: 60}); report.TreeShare > .1 {
+			t.Errorf("%d rows: trees have the share %g", n, report.TreeShare)
+		}
+	}
+}
+
+// Where all rows held out judge, none can end the trees, and there are none.
+func TestFewRowsThatCount(t *testing.T) {
+	x, y := steep(1200, 1)
+	weights := make([]float64, len(y))
+	for i := range 12 {
+		weights[100*i] = 1
+	}
+	for seed := range uint64(20) {
+		fitted(t, x, y, 1, weights, Options{Seed: seed, Kinds: quick, Centres: 60})
+	}
+}
+
 // Several outputs in units of their own have trees in these units.
 func TestTreesOfSeveralOutputs(t *testing.T) {
 	x, y := steep(1200, 1)

@@ -46,7 +46,7 @@ const (
 // the loss of the rows held stops to fall, and returns as many trees as have the smallest, with their scores of the rows others, len(others)×outputs.
 // Targets y and weights (nil: all 1) are those of all rows of x. The result depends on the arguments alone, not on the number of threads.
 //
-// Time: O(n·d) for each tree. Memory: Bytes.
+// Time: O(n·min(d, 128)·min(K, 4) + n·K) for each tree of K outputs, and O(d·n·log n) once. Memory: Bytes.
 func Fit(ctx context.Context, x *matrix.Dense, main, held, others []int, y []float64, outputs int, weights []float64, opt Options) (*Trees, []float64, error) {
 	if outputs < 1 || len(y) != x.Rows*outputs || weights != nil && len(weights) != x.Rows || len(main) == 0 {
 		return nil, nil, fmt.Errorf("trees: %d rows with %d targets of %d outputs and %d weights", x.Rows, len(y), outputs, len(weights))
@@ -63,6 +63,9 @@ func Fit(ctx context.Context, x *matrix.Dense, main, held, others []int, y []flo
 	if opt.Trees == 0 {
 		least = b.loss()
 	}
+	if len(b.vary) == 0 { // no question tells rows apart
+		most = 0
+	}
 	for t := range most {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -70,9 +73,7 @@ func Fit(ctx context.Context, x *matrix.Dense, main, held, others []int, y []flo
 		if opt.Progress != nil && t%16 == 0 {
 			opt.Progress(float64(t) / float64(most))
 		}
-		if !b.grow(t) {
-			break
-		}
+		b.grow(t)
 		if opt.Trees > 0 {
 			best = t + 1
 		} else if loss := b.loss(); loss < least {
@@ -83,17 +84,17 @@ func Fit(ctx context.Context, x *matrix.Dense, main, held, others []int, y []flo
 	}
 	b.Columns, b.Thresholds, b.Values = b.Columns[:best*Levels], b.Thresholds[:best*Levels], b.Values[:best*Leaves*outputs]
 	scores := make([]float64, len(others)*outputs)
-	if len(others) > 0 {
-		b.Add(scores, matrix.Pick(matrix.Rows{Dense: x}, others).Dense, 1)
+	for r, i := range others {
+		b.Add(scores[r*outputs:][:outputs], x.Slice(i, i+1), 1)
 	}
 	return &b.Trees, scores, nil
 }
 
 // Bytes is the memory of Fit for n rows of d columns beside the rows, at most: a byte for each number; targets, scores, derivatives and sums;
-// histograms; and the trees.
+// histograms; and the trees, twice while they grow.
 func Bytes(n, d, outputs int) int64 {
 	k, s := int64(outputs), int64(min(outputs, mostSketches)+1)
-	return int64(n)*(int64(d)+40*k+16*s+16) + int64(min(d, mostColumns))*Leaves/2*mostBins*8*s + mostTrees*(4*Leaves*k+8*Levels)
+	return int64(n)*(int64(d)+40*k+16*s+16) + int64(min(d, mostColumns))*Leaves/2*mostBins*8*s + 2*mostTrees*(4*Leaves*k+8*Levels)
 }
 
 // boosting is the state of Fit. Its rows are those of main, and then those held.
@@ -119,7 +120,8 @@ type boosting struct {
 	swapped          [Leaves / 2]bool
 	gains            []float64 // of the best question for each column
 	questions        []uint8   // its bin
-	columns          []int
+	vary             []int     // the columns of more than one bin
+	columns          []int     // those that were drawn of them
 	leafSums, leafHs []float64
 }
 
@@ -132,6 +134,11 @@ func newBoosting(x *matrix.Dense, main, held []int, y []float64, outputs int, we
 		b.weights[r] = 1
 		if weights != nil {
 			b.weights[r] = weights[i]
+		}
+	}
+	for c, tops := range b.bins.tops {
+		if len(tops) > 0 {
+			b.vary = append(b.vary, c)
 		}
 	}
 	b.begin()
@@ -246,12 +253,12 @@ func (b *boosting) differentiate() {
 func (b *boosting) draw(t int) {
 	stream := random.New(b.opt.Seed, "trees.draw", uint64(t))
 	b.columns = b.columns[:0]
-	if b.Dim > mostColumns {
-		b.columns = append(b.columns, stream.Perm(b.Dim)[:mostColumns]...)
-	} else {
-		for c := range b.Dim {
-			b.columns = append(b.columns, c)
+	if len(b.vary) > mostColumns {
+		for _, at := range stream.Perm(len(b.vary))[:mostColumns] {
+			b.columns = append(b.columns, b.vary[at])
 		}
+	} else {
+		b.columns = append(b.columns, b.vary...)
 	}
 	k := b.Outputs
 	signs := make([]float64, b.sketches*k)
@@ -280,22 +287,13 @@ func (b *boosting) draw(t int) {
 	}
 }
 
-// grow adds tree t; false says that no question tells rows apart.
-func (b *boosting) grow(t int) bool {
+// grow adds tree t.
+func (b *boosting) grow(t int) {
 	b.differentiate()
 	b.draw(t)
 	clear(b.leaf)
 	for level := range Levels {
 		column, question := b.ask(level)
-		if column < 0 {
-			if level == 0 {
-				return false
-			}
-			for range Levels - level {
-				b.Columns, b.Thresholds = append(b.Columns, 0), append(b.Thresholds, math.MaxFloat32)
-			}
-			break
-		}
 		b.Columns, b.Thresholds = append(b.Columns, int32(column)), append(b.Thresholds, b.bins.tops[column][question])
 		for r, bin := range b.bins.of[column] {
 			if bin > question {
@@ -304,11 +302,10 @@ func (b *boosting) grow(t int) bool {
 		}
 	}
 	b.settle()
-	return true
 }
 
 // ask finds the question that divides the leaves of a level best: with the largest Σ |G|²/(W + λ) over the leaves after it, for sums G of
-// gradients and W of weights. The column is -1 if there is none.
+// gradients and W of weights.
 func (b *boosting) ask(level int) (column int, question uint8) {
 	size := Leaves / 2 * mostBins * (b.sketches + 1)
 	b.few(level)
@@ -318,9 +315,6 @@ func (b *boosting) ask(level int) (column int, question uint8) {
 			c := b.columns[i]
 			b.gains[c] = math.Inf(-1)
 			bins := len(b.bins.tops[c]) + 1
-			if bins == 1 {
-				continue
-			}
 			histogram := b.histograms[i*size:][:size]
 			b.count(histogram, b.bins.of[c], level)
 			clear(scores[:bins])
@@ -334,14 +328,11 @@ func (b *boosting) ask(level int) (column int, question uint8) {
 			}
 		}
 	})
-	column = -1
+	column = b.columns[0]
 	for _, c := range b.columns {
-		if !math.IsInf(b.gains[c], -1) && (column < 0 || b.gains[c] > b.gains[column]) {
+		if b.gains[c] > b.gains[column] {
 			column = c
 		}
-	}
-	if column < 0 {
-		return -1, 0
 	}
 	return column, b.questions[column]
 }

@@ -298,6 +298,19 @@ func TestWide(t *testing.T) {
 	}
 }
 
+// Columns that are constant are not drawn: five of 2,000 vary, and 128 are drawn for a tree.
+func TestConstantColumnsAreNotAsked(t *testing.T) {
+	narrow, y := steep(2500)
+	x := matrix.NewDense(2500, 2000)
+	for i := range x.Rows {
+		copy(x.Row(i)[1900:], narrow.Row(i))
+	}
+	made, loss := fit(t, x, y, 1, Options{Trees: 100})
+	if loss > .14 || made.Len() != 100 {
+		t.Errorf("%d trees with a loss of %g, where the columns by themselves have .11", made.Len(), loss)
+	}
+}
+
 func TestBins(t *testing.T) {
 	next := float32(math.Nextafter32(1, 2))
 	for _, c := range []struct {

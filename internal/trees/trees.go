@@ -5,7 +5,6 @@ package trees
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"mercer/matrix"
 )
@@ -23,7 +22,7 @@ type Trees struct {
 
 	Start      []float64 // one for each output, to which the trees add
 	Columns    []int32   // trees×Levels
-	Thresholds []float32 // trees×Levels; the largest number for a question that is always denied
+	Thresholds []float32 // trees×Levels
 	Values     []float32 // trees×Leaves×Outputs; answer l adds 2^l to the number of a leaf
 }
 
@@ -42,8 +41,8 @@ func (t *Trees) Check() error {
 		if c < 0 || int(c) >= t.Dim {
 			return fmt.Errorf("tree %d asks for column %d of %d", i/Levels+1, c+1, t.Dim)
 		}
-		if math.IsNaN(float64(t.Thresholds[i])) {
-			return fmt.Errorf("tree %d has a threshold that is not a number", i/Levels+1)
+		if v := t.Thresholds[i]; v-v != 0 {
+			return fmt.Errorf("tree %d has a threshold that is not finite", i/Levels+1)
 		}
 	}
 	for _, v := range t.Values {
