@@ -37,7 +37,6 @@ var floors = map[string]int{
 	"moments":              2,
 	"fetch":                1, // as those of database
 	"database":             1, // its tests are above dataset
-	"internal/trees":       2,
 	"feature":              3,
 	"learn":                4,
 	"reduce":               4,
@@ -47,6 +46,7 @@ var floors = map[string]int{
 	"metric":               4,
 	"rfm":                  5,
 	"internal/landmarks":   3,
+	"internal/trees":       4,
 	"internal/bench":       4,
 	"pipeline":             5,
 	"model":                6,

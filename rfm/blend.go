@@ -121,17 +121,23 @@ func earned(forms []string, scores [][]float64, targets, weights []float64, outp
 // difference of a row.
 func better(a, b, targets, weights []float64, outputs int, errors float64) bool {
 	n := len(targets) / outputs
-	gains, sum := make([]float64, n), 0.0
+	gains := make([]float64, n)
 	for i, y := range targets {
 		e, f := a[i]-y, b[i]-y
 		gains[i/outputs] += float64(weights[i/outputs] * (float64(f*f) - float64(e*e)))
 	}
-	for _, g := range gains {
-		sum += g
+	sum, deviation := total(gains)
+	return sum > errors*deviation
+}
+
+// total is the sum of numbers and its standard error.
+func total(numbers []float64) (sum, deviation float64) {
+	for _, v := range numbers {
+		sum += v
 	}
-	squares, mean := 0.0, sum/float64(n)
-	for _, g := range gains {
-		squares += float64((g - mean) * (g - mean))
+	n, squares := float64(len(numbers)), 0.0
+	for _, v := range numbers {
+		squares += float64((v - sum/n) * (v - sum/n))
 	}
-	return sum > errors*math.Sqrt(squares*float64(n)/float64(max(1, n-1)))
+	return sum, math.Sqrt(squares * n / max(1, n-1))
 }

@@ -97,7 +97,7 @@ func (f *fitting) treeShare(by judged, scores []float64, logistic bool) (share f
 		}
 	}
 	at := shareSteps / 2
-	for at != best && !f.chance(losses[at], losses[best]) {
+	for at != best && !chance(losses[at], losses[best]) {
 		if at < best {
 			at++
 		} else {
@@ -129,14 +129,13 @@ func (f *fitting) losses(scores, y, weights []float64, logistic bool) []float64 
 }
 
 // chance says that losses exceed others by no more than half a standard error of the sum of the differences.
-func (f *fitting) chance(losses, others []float64) bool {
-	n := float64(len(losses))
-	more, squares := sumOf(losses)-sumOf(others), 0.0
+func chance(losses, others []float64) bool {
+	more := make([]float64, len(losses))
 	for r, v := range losses {
-		d := v - others[r] - more/n
-		squares += float64(d * d)
+		more[r] = v - others[r]
 	}
-	return more <= math.Sqrt(squares*n/max(1, n-1))/2
+	sum, deviation := total(more)
+	return sum <= deviation/2
 }
 
 // targets are those of rows, and their weights, nil if all are 1.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -64,6 +65,7 @@ func TestDatabasesPredictRawColumns(t *testing.T) {
 		{"means of messy columns", 2, true, "--learner rfm --target-means all --ordinal grade=S<M<L --date when,day", false},
 		{"quantiles", 2, false, "--learner rfm --scale quantile --missing zero --calibrate isotonic", true},
 		{"threshold", 2, false, "--learner rfm --threshold recall=0.95", true},
+		{"trees of more classes than a table holds", 18, false, "--learner rfm --features 40 --leaf 100", false},
 		{"threshold of scores", 2, false, "--learner ridge --map rff --features 64 --threshold score=-0.25", false},
 		{"robust", 0, false, "--learner rfm --leaf 200 --scale robust --missing mean", false},
 		{"sorf", 3, true, "--map sorf --features 512 --learner logistic --date when,day", true},
@@ -97,6 +99,9 @@ func TestDatabasesPredictRawColumns(t *testing.T) {
 		file, told := filepath.Join(dir, name+".mercer"), filepath.Join(dir, name+".told")
 		if r := mercer(t, append([]string{"train", a, "-o", file}, strings.Fields(c.flags)...)...); r.code != 0 {
 			t.Fatalf("%s: %s", c.name, r.stderr)
+		}
+		if model, err := os.ReadFile(file); err != nil || strings.HasPrefix(c.name, "trees") && !bytes.Contains(model, []byte("rfm.trees")) {
+			t.Fatalf("%s: %v, or the model has no trees", c.name, err)
 		}
 		ask := []string{"predict", file, more, "--scores", "--json", "-o", told}
 		if c.proba {

@@ -130,7 +130,7 @@ func (s *logistic) value(u, gradient []float64) float64 {
 			for t := range k {
 				scores[t] = b[t] + vec.DotMixed(s.Values[i*width:][:m], s.turned[t*m:][:m])
 			}
-			slopesOf(slopes, scores, s.Y[i*k:][:k])
+			LogSlopes(slopes, scores, s.Y[i*k:][:k])
 			for t := range slopes {
 				slopes[t] *= s.weight(i) / c
 			}
@@ -242,8 +242,8 @@ func lossOf(scores, y []float64) float64 {
 	return math.Log(sum) + top - own
 }
 
-// slopesOf writes the derivatives of the loss of a row by its scores.
-func slopesOf(dst, scores, y []float64) {
+// LogSlopes writes the derivatives of the loss of a row by its scores.
+func LogSlopes(dst, scores, y []float64) {
 	if len(scores) == 1 {
 		dst[0] = -y[0] / (1 + math.Exp(y[0]*scores[0]))
 		return

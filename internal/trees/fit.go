@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"mercer/internal/landmarks"
 	"mercer/internal/random"
 	"mercer/internal/vec"
 	"mercer/matrix"
@@ -185,29 +186,12 @@ func (b *boosting) begin() {
 // loss is that of the rows held.
 func (b *boosting) loss() (sum float64) {
 	k := b.Outputs
-	for r := b.main; r < len(b.weights); r++ {
-		s, y, one := b.scores[r*k:][:k], b.y[r*k:][:k], 0.0
-		switch {
-		case !b.opt.Logistic:
-			for t, v := range s {
-				one += float64((v - y[t]) * (v - y[t]))
-			}
-		case k == 1:
-			one = math.Log1p(math.Exp(-math.Abs(s[0]))) + max(0, -float64(y[0]*s[0]))
-		default:
-			most, total, own := s[0], 0.0, 0.0
-			for _, v := range s {
-				most = max(most, v)
-			}
-			for t, v := range s {
-				total += math.Exp(v - most)
-				if y[t] == 1 {
-					own = v
-				}
-			}
-			one = math.Log(total) + most - own
-		}
-		sum += float64(b.weights[r] * one)
+	scores, y, weights := b.scores[b.main*k:], b.y[b.main*k:], b.weights[b.main:]
+	if b.opt.Logistic {
+		return landmarks.LogLoss(scores, y, weights, k)
+	}
+	for i, v := range scores {
+		sum += float64(weights[i/k] * (v - y[i]) * (v - y[i]))
 	}
 	return sum
 }
@@ -219,31 +203,20 @@ func (b *boosting) differentiate() {
 		for r := lo; r < hi; r++ {
 			s, y, w := b.scores[r*k:][:k], b.y[r*k:][:k], b.weights[r]
 			g, h := b.slopes[r*k:][:k], b.curves[r*k:][:k]
-			switch {
-			case !b.opt.Logistic:
+			if !b.opt.Logistic {
 				for t, v := range s {
 					g[t], h[t] = w*(v-y[t]), w
 				}
-			case k == 1:
-				p := 1 / (1 + math.Exp(float64(y[0]*s[0])))
-				g[0], h[0] = -w*y[0]*p, w*p*(1-p)
-			default:
-				most, total := s[0], 0.0
-				for _, v := range s {
-					most = max(most, v)
-				}
-				for t, v := range s {
-					g[t] = math.Exp(v - most)
-					total += g[t]
-				}
-				for t := range g {
-					p := g[t] / total
-					own := 0.0
-					if y[t] == 1 {
-						own = 1
-					}
-					g[t], h[t] = w*(p-own), w*p*(1-p)*float64(k)/float64(k-1)
-				}
+				continue
+			}
+			landmarks.LogSlopes(g, s, y)
+			times := w
+			if k > 1 {
+				times *= float64(k) / float64(k-1)
+			}
+			for t, slope := range g { // of a probability p it is p, or p - 1, or for one output -y(1-p)
+				h[t] = times * math.Abs(slope) * (1 - math.Abs(slope))
+				g[t] = w * slope
 			}
 		}
 	})
