@@ -12,12 +12,13 @@ import (
 // many for kernels of histograms. Rows allocates nothing, and the values of a row do not depend on the
 // rows around it.
 //
-// rbf and matern compute ‖x-y‖² as ‖x‖² + ‖y‖² - 2x·y. All rows are centred on the mean of y first, so
-// that data far from 0 lose no digits.
+// rbf and matern compute ‖x-y‖² as ‖x‖² + ‖y‖² - 2x·y. All rows are centred first, on the mean of y, so that data far from 0 lose
+// no digits. A column where most rows of y have one value, such as that of a category, is centred on this value, which makes
+// most of its numbers 0, for laplacian as well: sums leave zeros out.
 type Against struct {
 	engine engine
 	d, m   int
-	mean   []float64            // of y, if the engine centres rows
+	centre []float64            // of y, which is subtracted from all rows; nil if the kernel depends on where rows are
 	sums   *sums                // nil if the kernel is a function of dot products
 	pairs  *vec.Pairs           // the rows y, for sums
 	y      *vec.Packed[float64] // the rows y for dot products: d×m, centred
@@ -37,10 +38,14 @@ func NewAgainst(k Kernel, y matrix.Rows) (*Against, error) {
 	a := &Against{engine: k.Kind().family.engine(k), d: d, m: m}
 	if a.sums = a.engine.sums(false); a.sums != nil {
 		a.pairs = vec.NewPairs(a.sums.of, d, m)
-		row := make([]float64, a.width())
+		rows := make([]float64, m*a.width())
+		a.expandSums(y, 0, m, rows)
+		if a.sums.of == vec.SumAbs {
+			a.centre = common(rows, m, d, a.width(), nil)
+			a.expandSums(y, 0, m, rows)
+		}
 		for i := range m {
-			a.sums.expand(y, i, row)
-			a.pairs.Set(i, row)
+			a.pairs.Set(i, rows[i*a.width():])
 		}
 		return a, nil
 	}
@@ -48,15 +53,16 @@ func NewAgainst(k Kernel, y matrix.Rows) (*Against, error) {
 	dense := make([]float64, m*d)
 	a.expand(y, 0, m, dense, nil)
 	if a.engine.moves() {
-		a.mean = make([]float64, d)
+		mean := make([]float64, d)
 		for i := range m {
 			for j, v := range dense[i*d:][:d] {
-				a.mean[j] += v
+				mean[j] += v
 			}
 		}
-		for j := range a.mean {
-			a.mean[j] /= float64(max(m, 1))
+		for j := range mean {
+			mean[j] /= float64(max(m, 1))
 		}
+		a.centre = common(dense, m, d, d, mean)
 		a.expand(y, 0, m, dense, nil)
 	}
 	columns := make([]float64, d*m)
@@ -68,6 +74,36 @@ func NewAgainst(k Kernel, y matrix.Rows) (*Against, error) {
 	}
 	a.y = vec.Pack64(d, m, columns, m)
 	return a, nil
+}
+
+// common returns, for each of d columns of m rows of so many numbers each, the number that more than half of the rows have, and where there
+// is none what others says; nil means 0. (Boyer and Moore's majority vote finds the only one that can be it.)
+func common(rows []float64, m, d, width int, others []float64) []float64 {
+	all := make([]float64, d)
+	copy(all, others)
+	for j := range d {
+		most, lead := 0.0, 0
+		for i := range m {
+			switch v := rows[i*width+j]; {
+			case lead == 0:
+				most, lead = v, 1
+			case v == most:
+				lead++
+			default:
+				lead--
+			}
+		}
+		same := 0
+		for i := range m {
+			if rows[i*width+j] == most {
+				same++
+			}
+		}
+		if 2*same > m {
+			all[j] = most
+		}
+	}
+	return all
 }
 
 // Dims returns the number of dimensions d and the number m of rows y.
@@ -87,6 +123,18 @@ func (a *Against) Bytes() int64 { return 8 * int64(a.width()+1) * int64(a.m) }
 // Work is the length of the work memory that Rows needs for each row.
 func (a *Against) Work() int { return a.width() + 1 }
 
+// expandSums writes rows [i, j) of x into dst as the sums take them.
+func (a *Against) expandSums(x matrix.Rows, i, j int, dst []float64) {
+	w := a.width()
+	for r := i; r < j; r++ {
+		row := dst[(r-i)*w:][:w]
+		a.sums.expand(x, r, row)
+		for c, v := range a.centre {
+			row[c] -= v
+		}
+	}
+}
+
 // expand writes rows [i, j) of x into dst, in float64 and centred. Their squared lengths go into norm
 // unless it is nil.
 func (a *Against) expand(x matrix.Rows, i, j int, dst, norm []float64) {
@@ -104,7 +152,7 @@ func (a *Against) expand(x matrix.Rows, i, j int, dst, norm []float64) {
 				row[c] = float64(v)
 			}
 		}
-		for c, v := range a.mean {
+		for c, v := range a.centre {
 			row[c] -= v
 		}
 		if of != nil {
@@ -131,10 +179,7 @@ func (a *Against) Rows(x matrix.Rows, i, j int, dst, work []float64) {
 		panic(fmt.Sprintf("kernel: rows of %d dimensions against rows of %d", x.Dim(), a.d))
 	}
 	if a.sums != nil {
-		w := a.width()
-		for r := range n {
-			a.sums.expand(x, i+r, work[r*w:][:w])
-		}
+		a.expandSums(x, i, j, work)
 		a.pairs.Rows(n, a.m, work, dst, a.m)
 		for r := range n {
 			a.engine.against(a, 0, dst[r*a.m:][:a.m])

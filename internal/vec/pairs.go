@@ -55,18 +55,25 @@ type Pairs struct {
 	sum    PairSum
 	d      int // with what fills it up to a multiple of pairStep
 	panels []float64
+	whole  []float64 // Σ |y_j| of each row, for SumAbs
 }
 
 const (
 	pairLanes = 32 // rows of y in a panel
 	pairStep  = 4  // dimensions that the kernels treat together
 	pairCall  = 64 // dimensions that one call of a kernel gets
+	pairBlock = 64 // rows x that share what is in cache
 )
 
 // NewPairs makes room for m rows y of d dimensions.
 func NewPairs(sum PairSum, d, m int) *Pairs {
 	width := sum.Width(d)
-	return &Pairs{sum: sum, d: width / sum.Arrays(), panels: aligned[float64]((m + pairLanes - 1) / pairLanes * pairLanes * width)}
+	rows := (m + pairLanes - 1) / pairLanes * pairLanes
+	p := &Pairs{sum: sum, d: width / sum.Arrays(), panels: aligned[float64](rows * width)}
+	if sum == SumAbs {
+		p.whole = make([]float64, rows)
+	}
+	return p
 }
 
 // width is how many numbers a row has.
@@ -75,10 +82,13 @@ func (p *Pairs) width() int { return p.d * p.sum.Arrays() }
 // Set makes row, of the sum's Width, the row y_c.
 func (p *Pairs) Set(c int, row []float64) {
 	w := p.width()
-	panel := p.panels[c/pairLanes*pairLanes*w:][:pairLanes*w]
-	c %= pairLanes
+	panel, sum := p.panels[c/pairLanes*pairLanes*w:][:pairLanes*w], 0.0
 	for j, v := range row[:w] {
-		panel[j*pairLanes+c] = v
+		panel[j*pairLanes+c%pairLanes] = v
+		sum += math.Abs(v)
+	}
+	if p.whole != nil {
+		p.whole[c] = sum
 	}
 }
 
@@ -92,15 +102,33 @@ func (p *Pairs) Rows(n, m int, x []float64, dst []float64, ldd int) {
 	if (m+pairLanes-1)/pairLanes*pairLanes*w > len(p.panels) || n*w > len(x) || (n-1)*ldd+m > len(dst) {
 		panic(fmt.Sprintf("vec: %d×%d sums of %d numbers in slices of %d, %d and %d", n, m, w, len(x), len(p.panels), len(dst)))
 	}
-	for i := range n {
-		clear(dst[i*ldd:][:m])
+	var few [pairBlock]bool
+	for i := 0; i < n; i += pairBlock {
+		rows := min(pairBlock, n-i)
+		for r := range rows {
+			row, to := x[(i+r)*w:][:w], dst[(i+r)*ldd:][:m]
+			if few[r] = p.mostlyZero(row); few[r] {
+				p.sparse(to, row)
+			} else {
+				clear(to)
+			}
+		}
+		p.dense(rows, m, x[i*w:], dst[i*ldd:], ldd, &few)
 	}
+}
+
+// dense adds the sums of up to pairBlock rows x, but for those that have been computed.
+func (p *Pairs) dense(n, m int, x, dst []float64, ldd int, done *[pairBlock]bool) {
+	w := p.width()
 	var rest [pairLanes]float64
 	for c := 0; c < m; c += pairLanes {
 		panel := p.panels[c*w:][:pairLanes*w]
 		for j := 0; j < p.d; j += pairCall {
 			dims := min(pairCall, p.d-j)
 			for i := range n {
+				if done[i] {
+					continue
+				}
 				x, to := x[i*w:][:w], dst[i*ldd+c:i*ldd+min(c+pairLanes, m)]
 				if len(to) == pairLanes {
 					p.call(j, dims, x, panel, (*[pairLanes]float64)(to))
@@ -113,6 +141,61 @@ func (p *Pairs) Rows(n, m int, x []float64, dst []float64, ldd int) {
 		}
 	}
 }
+
+// mostlyZero says that sparse is faster for a row x.
+func (p *Pairs) mostlyZero(x []float64) bool {
+	if p.whole == nil {
+		return false
+	}
+	steps := 0
+	for j := 0; j < p.d; j += pairStep {
+		if !zeros(x[j:][:pairStep]) {
+			steps++
+		}
+	}
+	return 3*pairStep*steps < p.d
+}
+
+func zeros(x []float64) bool { return x[0] == 0 && x[1] == 0 && x[2] == 0 && x[3] == 0 }
+
+// sparse writes Σ |x-y| of a row x that is 0 nearly everywhere as Σ |y| with the terms where it is not 0 put right. Where next to
+// nothing is left of Σ |y| it adds up the terms, so that no more than the last few bits are lost.
+func (p *Pairs) sparse(dst, x []float64) {
+	w := p.width()
+	for c := 0; c < len(dst); c += pairLanes {
+		panel := p.panels[c*w:][:pairLanes*w]
+		var sums, less [pairLanes]float64
+		for j := 0; j < p.d; j += pairStep {
+			if zeros(x[j:][:pairStep]) {
+				continue
+			}
+			from := j
+			for j += pairStep; j < p.d && j-from < pairCall && !zeros(x[j:][:pairStep]); j += pairStep {
+			}
+			p.call(from, j-from, x, panel, &sums)
+			p.call(0, j-from, pairZeros[:], panel[from*pairLanes:], &less)
+			j -= pairStep
+		}
+		to, cancelled := dst[c:min(c+pairLanes, len(dst))], false
+		for l := range to {
+			to[l] = p.whole[c+l] - less[l] + sums[l]
+			cancelled = cancelled || !(to[l] >= mostCancelled*p.whole[c+l])
+		}
+		if cancelled {
+			clear(sums[:])
+			for j := 0; j < p.d; j += pairCall {
+				p.call(j, min(pairCall, p.d-j), x, panel, &sums)
+			}
+			copy(to, sums[:])
+		}
+	}
+}
+
+// mostCancelled is the share of Σ |y| that must be left.
+const mostCancelled = 1.0 / 16
+
+// pairZeros is a row of zeros.
+var pairZeros [pairCall]float64
 
 // plain is call in Go.
 func (p *Pairs) plain(j, dims int, x, panel []float64, sums *[pairLanes]float64) {

@@ -142,6 +142,47 @@ func TestPairSumsAreTheirDefinitions(t *testing.T) {
 	})
 }
 
+// Σ |x-y| of rows that are 0 but for a few numbers, as those of categories are, and next to equal to others.
+func TestSumsOfSparseRowsAreTheirDefinition(t *testing.T) {
+	everyLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(8, 7))
+		for _, d := range []int{48, 49, 131, 400} {
+			const n, m = 70, 45
+			width := SumAbs.Width(d)
+			p, x, y := NewPairs(SumAbs, d, m), make([]float64, n*width), make([]float64, m*width)
+			for i := range 5 * n {
+				x[i/5*width+r.IntN(d/10)*r.IntN(10)] = r.NormFloat64()
+			}
+			for j := range 5 * m {
+				y[j/5*width+r.IntN(d/10)*r.IntN(10)] = r.NormFloat64()
+			}
+			copy(x[width:][:width], y[3*width:]) // equal rows
+			copy(x[2*width:][:width], y[4*width:])
+			x[2*width+1] += 1e-9
+			for j := range m {
+				p.Set(j, y[j*width:][:width])
+			}
+			sparse, dst := 0, make([]float64, n*m)
+			p.Rows(n, m, x, dst, m)
+			for i := range n {
+				row := x[i*width:][:width]
+				if p.mostlyZero(row) {
+					sparse++
+				}
+				for j := range m {
+					want := pairSum(SumAbs, d, row, y[j*width:][:width])
+					if got := dst[i*m+j]; !(math.Abs(got-want) <= 64*0x1p-52*want) {
+						t.Errorf("%d dimensions, rows %d and %d: %g, want %g", d, i, j, got, want)
+					}
+				}
+			}
+			if sparse < n/2 {
+				t.Errorf("%d dimensions: %d of %d rows are mostly 0", d, sparse, n)
+			}
+		}
+	})
+}
+
 // A row of x gives the same whatever rows are beside it, and beside whatever rows those of y
 // stand.
 func TestPairSumsDependOnTheirRowsAlone(t *testing.T) {
