@@ -239,7 +239,11 @@ func (s *solving) part(r *landmarks.Ridge, rows []int) some {
 
 // choose returns α, with λ chosen by held-out rows, and finds their scores, less the mean.
 func (s *solving) choose(rate float64) (alpha []float64, err error) {
-	r, err := landmarks.New(s.kernel, s.z, s.outputs)
+	begin := landmarks.New
+	if rate >= landmarks.RoughLambda {
+		begin = landmarks.NewRough
+	}
+	r, err := begin(s.kernel, s.z, s.outputs)
 	if err != nil {
 		return nil, err
 	}

@@ -41,8 +41,8 @@ func New(k kernel.Kernel, landmarks *matrix.Dense, outputs int) (*Ridge, error) 
 	return r, r.begin(k, landmarks)
 }
 
-// NewRough is New for machines that are compared and not kept: sums over blocks of a few hundred rows are in float32, too, which takes a
-// fraction of the time.
+// NewRough is New with sums over blocks of rows in float32, too, which takes a fraction of the time. λ for a row should be RoughLambda or
+// more: what is smaller drowns in rounding.
 func NewRough(k kernel.Kernel, landmarks *matrix.Dense, outputs int) (*Ridge, error) {
 	r, err := New(k, landmarks, outputs)
 	if err == nil {
@@ -50,6 +50,9 @@ func NewRough(k kernel.Kernel, landmarks *matrix.Dense, outputs int) (*Ridge, er
 	}
 	return r, err
 }
+
+// RoughLambda is the least λ for a row whose machines a rough ridge finds as well: about what 24 bits are of k(x, x) = 1, times 16.
+const RoughLambda = 1e-6
 
 // Reset begins anew, with another kernel and as many other landmarks.
 func (r *Ridge) Reset(k kernel.Kernel, landmarks *matrix.Dense) error {

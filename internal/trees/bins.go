@@ -15,12 +15,20 @@ type binned struct {
 	rows int
 	of   [][]uint8   // columns×rows
 	tops [][]float32 // columns: numbers up to tops[c][b] fall into bin b or a lower one; the last bin has no top
+
+	// Of columns with one bin for most rows, such as those of categories, this bin and the main rows that are in others; nil for other columns.
+	common []uint8
+	others [][]int32
 }
+
+// mostCommon is the share of the rows from which one bin is that of most.
+const mostCommon = 0.75
 
 // bin divides the numbers of each column of some rows of x into bins with about as many of the first main rows each. Two numbers that are
 // equal are in one bin, and a column of few numbers has a bin for each.
 func bin(x *matrix.Dense, rows []int, main int) *binned {
-	b := &binned{rows: len(rows), of: make([][]uint8, x.Cols), tops: make([][]float32, x.Cols)}
+	b := &binned{rows: len(rows), of: make([][]uint8, x.Cols), tops: make([][]float32, x.Cols),
+		common: make([]uint8, x.Cols), others: make([][]int32, x.Cols)}
 	vec.Parallel(x.Cols, 1, func(lo, hi int) {
 		numbers, sorted := make([]float32, len(rows)), make([]float32, main)
 		for c := lo; c < hi; c++ {
@@ -36,9 +44,34 @@ func bin(x *matrix.Dense, rows []int, main int) *binned {
 				of[r] = uint8(at)
 			}
 			b.of[c] = of
+			b.common[c], b.others[c] = others(of[:main])
 		}
 	})
 	return b
+}
+
+// others is the bin of most rows and the rows in others, nil if no bin is that of most.
+func others(of []uint8) (common uint8, rows []int32) {
+	var sizes [mostBins]int
+	for _, bin := range of {
+		sizes[bin]++
+	}
+	for bin, n := range sizes {
+		if n > sizes[common] {
+			common = uint8(bin)
+		}
+	}
+	left := len(of) - sizes[common]
+	if float64(left) > (1-mostCommon)*float64(len(of)) {
+		return 0, nil
+	}
+	rows = make([]int32, 0, left)
+	for r, bin := range of {
+		if bin != common {
+			rows = append(rows, int32(r))
+		}
+	}
+	return common, rows
 }
 
 // tops are the largest numbers of the bins of sorted numbers, but for the last bin: thresholds between them and the next numbers that occur.

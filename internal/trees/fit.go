@@ -91,11 +91,11 @@ func Fit(ctx context.Context, x *matrix.Dense, main, held, others []int, y []flo
 	return &b.Trees, scores, nil
 }
 
-// Bytes is the memory of Fit for n rows of d columns beside the rows, at most: a byte for each number; targets, scores, derivatives and sums;
+// Bytes is the memory of Fit for n rows of d columns beside the rows, at most: two bytes for each number; targets, scores, derivatives and sums;
 // histograms; and the trees, twice while they grow.
 func Bytes(n, d, outputs int) int64 {
 	k, s := int64(outputs), int64(min(outputs, mostSketches)+1)
-	return int64(n)*(int64(d)+40*k+16*s+16) + int64(min(d, mostColumns))*Leaves/2*mostBins*8*s + 2*mostTrees*(4*Leaves*k+8*Levels)
+	return int64(n)*(2*int64(d)+40*k+16*s+20) + int64(min(d, mostColumns))*Leaves/2*mostBins*8*s + 2*mostTrees*(4*Leaves*k+8*Levels)
 }
 
 // boosting is the state of Fit. Its rows are those of main, and then those held.
@@ -113,6 +113,8 @@ type boosting struct {
 	sketches         int
 	sums             []float64 // for each row drawn: its sketches of gradients, and its weight
 	rows             []int32   // that were drawn
+	at               []int32   // of each row of main, its place in rows; -1 if it was not drawn
+	totals           []float64 // of sums for each leaf of a level
 	counted          []int32   // those of them that are counted at a level, with their places in a histogram and their sums
 	places           []int32
 	countedSums      []float64
@@ -150,6 +152,7 @@ func newBoosting(x *matrix.Dense, main, held []int, y []float64, outputs int, we
 	b.slopes, b.curves = make([]float64, len(main)*outputs), make([]float64, len(main)*outputs)
 	b.sketches = min(outputs, mostSketches)
 	b.sums, b.rows, b.leaf = make([]float64, 0, len(main)*(b.sketches+1)), make([]int32, 0, len(main)), make([]uint8, len(rows))
+	b.at, b.totals = make([]int32, len(main)), make([]float64, Leaves*(b.sketches+1))
 	b.histograms = make([]float64, min(x.Cols, mostColumns)*Leaves/2*mostBins*(b.sketches+1))
 	b.gains, b.questions = make([]float64, x.Cols), make([]uint8, x.Cols)
 	b.leafSums, b.leafHs = make([]float64, Leaves*outputs), make([]float64, Leaves*outputs)
@@ -240,9 +243,11 @@ func (b *boosting) draw(t int) {
 	}
 	b.rows, b.sums = b.rows[:0], b.sums[:0]
 	for r := range b.main {
+		b.at[r] = -1
 		if stream.Uniform() >= drawn || b.weights[r] == 0 {
 			continue
 		}
+		b.at[r] = int32(len(b.rows))
 		b.rows = append(b.rows, int32(r))
 		g := b.slopes[r*k:][:k]
 		if k <= mostSketches {
@@ -289,7 +294,11 @@ func (b *boosting) ask(level int) (column int, question uint8) {
 			b.gains[c] = math.Inf(-1)
 			bins := len(b.bins.tops[c]) + 1
 			histogram := b.histograms[i*size:][:size]
-			b.count(histogram, b.bins.of[c], level)
+			if b.bins.others[c] != nil {
+				b.countOthers(histogram, c, level)
+			} else {
+				b.count(histogram, b.bins.of[c], level)
+			}
 			clear(scores[:bins])
 			for l := range 1 << level {
 				b.divide(scores[:bins-1], histogram[l*mostBins*(b.sketches+1):][:bins*(b.sketches+1)])
@@ -316,8 +325,13 @@ func (b *boosting) few(level int) {
 	stride := b.sketches + 1
 	half := 1 << level >> 1
 	var sizes [Leaves]int
-	for _, i := range b.rows {
-		sizes[b.leaf[i]]++
+	clear(b.totals)
+	for r, i := range b.rows {
+		l := int(b.leaf[i])
+		sizes[l]++
+		for s, v := range b.sums[r*stride:][:stride] {
+			b.totals[l*stride+s] += v
+		}
 	}
 	for l := range half {
 		b.swapped[l] = sizes[l] < sizes[l+half]
@@ -363,6 +377,33 @@ func (b *boosting) count(histogram []float64, of []uint8, level int) {
 			for s, v := range high {
 				low[s] -= v
 			}
+		}
+	}
+}
+
+// countOthers finds the sums of the bins of a column with one bin for most rows, by the rows in others.
+func (b *boosting) countOthers(histogram []float64, column, level int) {
+	stride, of := b.sketches+1, b.bins.of[column]
+	leaf, bins := mostBins*stride, len(b.bins.tops[column])+1
+	for l := range 1 << level {
+		clear(histogram[l*leaf:][:bins*stride])
+	}
+	for _, i := range b.bins.others[column] {
+		if r := int(b.at[i]); r >= 0 {
+			to := histogram[int(b.leaf[i])*leaf+int(of[i])*stride:][:stride]
+			for s, v := range b.sums[r*stride:][:stride] {
+				to[s] += v
+			}
+		}
+	}
+	for l := range 1 << level {
+		all, most := histogram[l*leaf:][:bins*stride], histogram[l*leaf+int(b.bins.common[column])*stride:][:stride]
+		for s := range most {
+			rest := 0.0
+			for at := s; at < len(all); at += stride {
+				rest += all[at]
+			}
+			most[s] = b.totals[l*stride+s] - rest
 		}
 	}
 }

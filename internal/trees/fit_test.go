@@ -108,9 +108,18 @@ func TestLossesAreNoMoreThanCatBoosts(t *testing.T) {
 	}
 }
 
-// A question is the one with the largest score among all, by sums over all rows that were drawn; so for any number of outputs.
+// A question is the one with the largest score among all, by sums over all rows that were drawn; so for any number of outputs, and for columns
+// in which most rows have one number.
 func TestQuestionsAreTheBest(t *testing.T) {
-	x, y := steep(400)
+	narrow, y := steep(400)
+	x := matrix.NewDense(400, narrow.Cols+7)
+	for i := range x.Rows {
+		copy(x.Row(i), narrow.Row(i))
+		x.Row(i)[narrow.Cols+i%6] = float32(1 + i%5*(i%2)) // a sixth of the rows are not 0
+		if x.Row(i)[narrow.Cols+6] = 3; y[i] > 1.5 {
+			x.Row(i)[narrow.Cols+6] = float32(i % 2)
+		}
+	}
 	many := make([]float64, 0, 6*len(y))
 	for _, v := range y {
 		many = append(many, v, v*v, -v, math.Sin(v), 1, v/2)
@@ -122,14 +131,19 @@ func TestQuestionsAreTheBest(t *testing.T) {
 		b := newBoosting(x, numbers(0, 400), nil, c.y, c.outputs, nil, Options{Seed: 3})
 		b.differentiate()
 		b.draw(0)
+		if few := slices.IndexFunc(b.bins.others, func(rows []int32) bool { return rows != nil }); few != narrow.Cols {
+			t.Fatalf("column %d is the first with one number in most rows, want %d", few, narrow.Cols)
+		}
 		for level := range Levels {
 			column, question := b.ask(level)
 			best := b.score(column, question, level)
 			for c := range x.Cols {
+				most := math.Inf(-1)
 				for q := range b.bins.tops[c] {
-					if s := b.score(c, uint8(q), level); s > best*(1+1e-9) {
-						t.Fatalf("%d outputs, level %d: column %d, bin %d has the score %g, the chosen ones %d and %d %g", b.Outputs, level, c, q, s, column, question, best)
-					}
+					most = max(most, b.score(c, uint8(q), level))
+				}
+				if math.Abs(b.gains[c]-most) > 1e-9*most || most > best*(1+1e-9) {
+					t.Fatalf("%d outputs, level %d: column %d has the score %g, said to be %g, and the chosen %d with %d %g", b.Outputs, level, c, most, b.gains[c], column, question, best)
 				}
 			}
 			for r, bin := range b.bins.of[column] {
