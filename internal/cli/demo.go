@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -135,22 +136,23 @@ func (d *demo) digits(ctx context.Context) ([]present.DigitsJSON, error) {
 	if err != nil {
 		return nil, err
 	}
-	present.DigitsHead(d.w, trainRows.X.Len(), testRows.X.Len(), digitsLambda)
+	present.DigitsHead(d.w, trainRows.X.Len(), testRows.X.Len())
 	var results []present.DigitsJSON
-	show := func(method string, wrong float64, training, predicting time.Duration) {
-		r := present.DigitsJSON{Method: method, Error: wrong, Train: training.Seconds(), Predict: predicting.Seconds()}
-		results = append(results, r)
-		present.DigitsLine(d.w, r)
+	more := float64(present.ManyDigits) / float64(trainRows.X.Len())
+	show := func(method string, wrong float64, training, predicting time.Duration, power, bytes float64) {
+		results = append(results, present.DigitsJSON{Method: method, Error: wrong, Train: training.Seconds(), Predict: predicting.Seconds(),
+			ManySeconds: training.Seconds() * math.Pow(more, power), ManyBytes: bytes})
 	}
 
 	var rbf *model.Model
 	for _, c := range []struct {
-		name string
-		cfg  train.Config
+		name  string
+		width float64 // of the features, whose second moments are kept
+		cfg   train.Config
 	}{
-		{"linear model", train.Config{Kernel: train.Kernel{Name: kernel.Linear.Name()}, Learner: train.Ridge{Lambda: digitsLambda},
+		{"linear model", float64(trainRows.X.Dim()), train.Config{Kernel: train.Kernel{Name: kernel.Linear.Name()}, Learner: train.Ridge{Lambda: digitsLambda},
 			Seed: d.seed}},
-		{"Mercer, 2,048 random features", train.Config{Learner: train.Ridge{Lambda: digitsLambda}, Map: train.Map{Features: 2048},
+		{"Mercer, 2,048 random features", 2048, train.Config{Learner: train.Ridge{Lambda: digitsLambda}, Map: train.Map{Features: 2048},
 			Seed: d.seed}},
 	} {
 		start := time.Now()
@@ -163,7 +165,7 @@ func (d *demo) digits(ctx context.Context) ([]present.DigitsJSON, error) {
 		if err != nil {
 			return nil, err
 		}
-		show(c.name, *metrics.Error, trained.Sub(start), time.Since(trained))
+		show(c.name, *metrics.Error, trained.Sub(start), time.Since(trained), 1, 8*c.width*c.width)
 		rbf = m
 	}
 
@@ -198,8 +200,31 @@ func (d *demo) digits(ctx context.Context) ([]present.DigitsJSON, error) {
 			wrong++
 		}
 	}
-	show("exact kernel machine (n² memory)", float64(wrong)/float64(xt.Len()), trained.Sub(start), time.Since(trained))
-	return results, nil
+	show("exact kernel machine", float64(wrong)/float64(xt.Len()), trained.Sub(start), time.Since(trained), 3,
+		8*present.ManyDigits*present.ManyDigits)
+	return results, d.showDigits(rbf, testRows.X, results)
+}
+
+// drawnDigits is how many of the test digits are drawn.
+const drawnDigits = 7
+
+// showDigits draws the first test digits and what the model reads, and compares the methods.
+func (d *demo) showDigits(m *model.Model, test matrix.Rows, methods []present.DigitsJSON) error {
+	scores := matrix.NewDense(drawnDigits, m.Outputs())
+	if err := m.Scores(scores, test.Slice(0, drawnDigits)); err != nil {
+		return err
+	}
+	var digits []present.Digit
+	for i := range drawnDigits {
+		digits = append(digits, present.Digit{Pixels: test.Dense.Row(i), Read: m.Classes()[m.Class(scores.Row(i))]})
+	}
+	present.DigitsPicture(d.w, digits)
+	present.DigitsTitle(d.w, digitsLambda)
+	for _, of := range methods {
+		present.DigitsLine(d.w, of)
+	}
+	present.DigitsBars(d.w, methods)
+	return nil
 }
 
 // testRows is the number of fresh rows that the stream's model is tested on.
