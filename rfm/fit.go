@@ -82,15 +82,12 @@ const (
 
 	// How metrics are learned: of all kinds by few rows and landmarks, of those that did best of all rows, and again in each leaf.
 	raceRows, raceLandmarks, raceRounds       = 3000, 500, 4
-	chooseRows, chooseLandmarks, chooseRounds = 5000, 800, 3
+	chooseRows, chooseLandmarks, chooseRounds = 5000, 700, 3
 	leafRows, leafLandmarks, leafRounds       = 4000, 600, 1
 
 	// With more than manyRows, leaves have one machine each, and their metrics come from fewer rows and landmarks.
 	manyRows                = 400_000
 	someRows, someLandmarks = 3000, 300
-
-	// Shapes of metrics are judged by larger machines, as a few landmarks make sharp metrics look better than they are.
-	shapeLandmarks = 1200
 
 	// A kind whose error is farFrom times the smallest has no share in the end.
 	farFrom = 1.15
@@ -397,7 +394,7 @@ func (f *fitting) shape(rows []int, all []member, shares []float64) error {
 			continue
 		}
 		opt := metric.Options{Start: m.metric, Shapes: true, Width: m.round().Length, Lambda: m.round().Lambda, Rounds: -1,
-			Rows: chooseRows, Landmarks: shapeLandmarks}
+			Rows: chooseRows, Landmarks: chooseLandmarks}
 		learned, err := f.metric(rows, m.Kind, opt, f.rows > f.opt.Leaf)
 		if err != nil {
 			return err

@@ -23,8 +23,8 @@ const logisticValues = 1 << 26
 // Steps of the logistic loss end when one promises to gain less for a row than roughGain where λ is chosen, and finalGain for the machine itself.
 // The loss of a few hundred held-out rows has a standard error of a hundredth.
 const (
-	roughGain = 2e-4
-	finalGain = 5e-5
+	roughGain = 1e-3
+	finalGain = 2e-4
 )
 
 // logisticLandmarks is how many of m landmarks the logistic loss of n rows takes.
