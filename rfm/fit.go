@@ -197,7 +197,7 @@ type fitting struct {
 	growing  atomic.Int64 // branches, less one
 	stop     atomic.Bool  // a branch has failed
 	counting sync.Mutex
-	done     int // rows that machines were trained on
+	done     int // rows that machines of leaves were trained on
 
 	held         []bool // rows that choose λ and the rest, or judge
 	judges       []bool
@@ -279,7 +279,8 @@ func (f *fitting) metric(rows []int, k Kind, opt metric.Options, direction bool)
 func (f *fitting) choose(rows []int) ([]member, error) {
 	some := f.sample(f.choosers(rows), sampleRows)
 	var all []member
-	for _, k := range f.opt.Kinds {
+	for i, k := range f.opt.Kinds {
+		f.tellProgress(choosing, racing*float64(i)/float64(len(f.opt.Kinds)))
 		learned, err := f.learn(some, k, nil, false)
 		if err != nil {
 			return nil, err
@@ -349,6 +350,7 @@ func (f *fitting) exchange(rows []int, all []member) error {
 		}
 	}
 	for i := range all {
+		f.tellProgress(choosing, racing+exchanging*float64(i)/float64(len(all)))
 		if m := &all[i]; best >= 0 && i != best && m.Form == "diagonal" && all[best].metric != nil {
 			opt := metric.Options{Start: all[best].metric, Width: m.round().Length, Lambda: m.round().Lambda, Rounds: 1,
 				Rows: raceRows, Landmarks: raceLandmarks}
@@ -370,7 +372,8 @@ func (f *fitting) refine(rows []int, all []member) (kept []member, err error) {
 	for _, m := range all {
 		least = min(least, m.round().Error)
 	}
-	for _, m := range all {
+	for i, m := range all {
+		f.tellProgress(choosing, racing+exchanging+refining*float64(i)/float64(len(all)))
 		if m.round().Error > farFrom*least {
 			f.report.Candidates = append(f.report.Candidates, Candidate{Kind: m.Kind, Learned: m.learned.Report})
 			continue
@@ -389,6 +392,7 @@ func (f *fitting) refine(rows []int, all []member) (kept []member, err error) {
 // shape looks for better shapes of the metrics of the kinds that have a share.
 func (f *fitting) shape(rows []int, all []member, shares []float64) error {
 	for i := range all {
+		f.tellProgress(choosing, 1-shaping*(1-float64(i)/float64(len(all))))
 		m := &all[i]
 		if m.metric == nil || shares[i] == 0 {
 			continue
@@ -482,29 +486,6 @@ func (f *fitting) lay(b *branch) int {
 	above := f.lay(b.sides[1])
 	f.tree[at].Below, f.tree[at].Above = below, above
 	return at
-}
-
-// progress says that machines were trained on so many rows more. A row of the sample that machines for all rows are
-// trained on takes about as long as one of a leaf, and one of boosted trees half as long.
-func (f *fitting) progress(rows int) {
-	f.counting.Lock()
-	defer f.counting.Unlock()
-	f.done += rows
-	f.tellProgress(0)
-}
-
-// tellProgress tells the share of the work that is done, with so many rows of what is under way.
-func (f *fitting) tellProgress(rows float64) {
-	all := f.rows
-	if !f.opt.Smooth {
-		all += min(f.rows, wholeRows) / 2
-	}
-	if f.rows > f.opt.Leaf {
-		all += min(f.rows, wholeRows)
-	}
-	if f.opt.Progress != nil {
-		f.opt.Progress(min(1, (float64(f.done)+rows)/float64(all)))
-	}
 }
 
 // known is what is known about the members once their metrics are learned from rows on one side of a node.

@@ -66,6 +66,7 @@ func (f *fitting) trainWhole(rows []int, members []member) (trained, error) {
 		if err != nil || one.half == nil || joined(one, one.scores) > moreGain*joined(one, one.half) {
 			return one, err
 		}
+		f.tellProgress(joining, float64(centres)/float64(2*f.wholeCentres))
 		before = &one
 	}
 }

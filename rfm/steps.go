@@ -18,7 +18,7 @@ const fewJudges = 50
 // logistic loss it chooses what these find likelier; logits has no scores if there is no machine by the logistic loss.
 func (f *fitting) stepped(some []int, squares, logits judged) (best judged, logistic bool, steps Steps, err error) {
 	best, held := f.judging(squares), squares.held
-	defer f.progress(len(some) / 2)
+	defer f.tellProgress(stepping, 1)
 	if !f.opt.Classes {
 		best, steps, err = f.boost(some, held, best, false)
 	} else if logits.scores != nil {
@@ -59,7 +59,7 @@ func (f *fitting) boost(some, held []int, by judged, logistic bool) (judged, Ste
 	if f.opt.Smooth || len(by.held) == 0 || len(main) == 0 || len(choosers) == 0 {
 		return by, Steps{}, nil
 	}
-	opt := trees.Options{Logistic: logistic, Seed: f.opt.Seed, Progress: func(share float64) { f.tellProgress(float64(len(some)) / 4 * share) }}
+	opt := trees.Options{Logistic: logistic, Seed: f.opt.Seed, Progress: func(share float64) { f.tellProgress(stepping, share/2) }}
 	few, scores, err := trees.Fit(f.ctx, f.x, main, choosers, by.held, f.y, f.outputs, f.weights, opt)
 	if err != nil || few.Len() == 0 {
 		return by, Steps{}, err
@@ -68,7 +68,7 @@ func (f *fitting) boost(some, held []int, by judged, logistic bool) (judged, Ste
 	if share == 0 {
 		return by, Steps{}, nil
 	}
-	opt.Trees, opt.Progress = few.Len(), func(share float64) { f.tellProgress(float64(len(some)) / 4 * (1 + share)) }
+	opt.Trees, opt.Progress = few.Len(), func(share float64) { f.tellProgress(stepping, (1+share)/2) }
 	all, _, err := trees.Fit(f.ctx, f.x, some, nil, nil, f.y, f.outputs, f.weights, opt)
 	if err != nil {
 		return by, Steps{}, err

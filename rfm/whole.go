@@ -38,7 +38,7 @@ func (f *fitting) join(rows []int, members []member) (tree Tree, leaves []Leaf, 
 			return nil, nil, whole, steps, err
 		}
 		one = &all
-		f.progress(len(some))
+		f.tellProgress(joining, 1)
 		squares = f.mixed(one, one.scores, (*trained).bySquares, f.share)
 		logits = judged{}
 		if one.logits != nil && !slices.ContainsFunc(f.leaves, func(l trained) bool { return l.logits == nil }) {

@@ -185,8 +185,9 @@ func (f *fit) heldOut(src dataset.Source, sums *dataset.MeanSums) (float64, erro
 		weights = slices.Concat(weights, heldWeights)
 	}
 	least := math.Inf(1)
-	for _, k := range rfm.Kinds(f.sum.Dim)[:2] {
+	for i, k := range rfm.Kinds(f.sum.Dim)[:2] {
 		opt.Kernel = k.Kernel
+		opt.Progress = func(round, rounds int) { f.progress("columns", 0, (float64(i)+float64(round)/float64(rounds+1))/2) }
 		learned, err := metric.Learn(f.ctx, matrix.Rows{Dense: all}, slices.Concat(y, want), f.info.Outputs, weights, opt)
 		if err != nil {
 			return 0, f.located(err)

@@ -156,7 +156,7 @@ func (f *fit) learnScale() error {
 	}
 	usual, why := pipeline.ChooseScale(scaleKernel, f.sum)
 	best, least, errors, margin := "", math.Inf(1), map[string]float64{}, 1.0
-	for _, scale := range f.scalings() {
+	for i, scale := range f.scalings() {
 		cfg := f.cfg.pipeline()
 		cfg.Scale = scale
 		p, _, err := pipeline.SettleScaling(*cfg, f.rows())
@@ -168,7 +168,9 @@ func (f *fit) learnScale() error {
 			margin = tailMargin
 		}
 		errors[scale] = math.Inf(1)
-		for _, k := range f.cfg.kinds(f.sum.Dim) {
+		kinds := f.cfg.kinds(f.sum.Dim)
+		for j, k := range kinds {
+			f.progress("scale", 0, (float64(i)+float64(j)/float64(len(kinds)))/float64(len(f.scalings())))
 			if k.Form != "diagonal" && f.cfg.Metric.Form == "" {
 				continue
 			}
