@@ -223,6 +223,9 @@ func TestPassesFindTheOptimum(t *testing.T) {
 
 // With one piece the model is that of a plain training.
 func TestOnePieceIsAPlainTraining(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	ctx := context.Background()
 	dir := t.TempDir()
 	for _, cfg := range []train.Config{
