@@ -255,7 +255,7 @@ func TestAutoEndsWhenItIsTold(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seconds")
 	}
-	src := made(t, 3000, 3, ringRow)
+	src := made(t, 1500, 3, ringRow)
 	for _, at := range []string{"looks", "kernels", "finalists", "on all rows"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		given := ringed

@@ -626,9 +626,6 @@ func TestFeaturesOutsideMemoryGiveTheSameModels(t *testing.T) {
 		"sparse, unmapped": asFile(t, matrix.Rows{CSR: toCSR(z)}, true),
 		"recomputed":       anew(rows),
 	} {
-		if testing.Short() && strings.HasSuffix(name, "file") {
-			continue // unmapped is the harder way
-		}
 		want := dense
 		if strings.HasPrefix(name, "sparse") {
 			want = sparse
