@@ -37,7 +37,7 @@ func TestEveryMapTrains(t *testing.T) {
 		if len(names) == 0 {
 			names = []string{"rbf", "linear"}
 		}
-		for _, kernel := range need.Few(t, names, 2, "every kernel of a map") {
+		for _, kernel := range need.Few(t, names, 2, "every kernel that a map has") {
 			name, model := m.Map+" "+kernel, filepath.Join(dir, "m.mercer")
 			args := []string{"--kernel", kernel, "--map", m.Map, "--features", "256"}
 			switch {
