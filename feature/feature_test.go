@@ -216,12 +216,12 @@ func TestTransformAllocatesNothingPerRow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seconds")
 	}
-	dense, sparse := someRows(600, 20)
+	dense, sparse := someRows(300, 20)
 	for _, cfg := range everyMap() {
 		m := cfg.fit(t, 1000, 20)
 		_, out := m.Dims()
 		for _, x := range []matrix.Rows{cfg.rows(dense), cfg.rows(sparse)} {
-			for rows, most := range map[int]float64{1: 0, 600: 20} {
+			for rows, most := range map[int]float64{1: 0, 300: 20} {
 				z, part := matrix.NewDense(rows, out), x.Slice(0, rows)
 				if n := testing.AllocsPerRun(3, func() { m.Transform(z, part) }); n > most {
 					t.Errorf("%s, sparse %t: %d rows take %g allocations", cfg, x.CSR != nil, rows, n)
