@@ -129,10 +129,17 @@ func ExampleSQL() {
 	if _, err := db.Exec("create table flowers(petal real, colour text, kind text)"); err != nil {
 		log.Fatal(err)
 	}
+	tx, err := db.Begin()
+	if err != nil {
+		log.Fatal(err)
+	}
 	for _, f := range flowers(400) {
-		if _, err = db.Exec("insert into flowers values(?, ?, ?)", f.Petal, f.Colour, f.Kind); err != nil {
+		if _, err = tx.Exec("insert into flowers values(?, ?, ?)", f.Petal, f.Colour, f.Kind); err != nil {
 			log.Fatal(err)
 		}
+	}
+	if err := tx.Commit(); err != nil {
+		log.Fatal(err)
 	}
 
 	rows, err := db.Query("select petal, colour, kind from flowers where petal < ?", 4)

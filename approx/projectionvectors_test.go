@@ -111,6 +111,9 @@ func TestSumsOfProductsBecomeIndependent(t *testing.T) {
 // Of many coordinates some are chosen, different ones, with a factor of each r_j; and pairs of them have
 // common factors as often as pairs of all coordinates.
 func TestTensorVectorsOfManyCoordinates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	const d, p = 5, 8
 	v := TensorVectors(3, d, p, 2, 3, 1)
 	if v.X.Cols != MostCoordinates || len(v.Factors) != MostCoordinates {

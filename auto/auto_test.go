@@ -20,6 +20,9 @@ import (
 )
 
 func TestTheConfigOfAutoTrainsTheSameModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	src, given := made(t, 300, 3, ringRow), Options{Config: train.Config{Map: train.Map{Features: 64}, Learner: train.Ridge{}}}
 	m, _, report, err := Train(t.Context(), src, given)
 	if err != nil {
@@ -252,7 +255,7 @@ func TestAutoEndsWhenItIsTold(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seconds")
 	}
-	src := made(t, 3000, 3, ringRow)
+	src := made(t, 1500, 3, ringRow)
 	for _, at := range []string{"looks", "kernels", "finalists", "on all rows"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		given := ringed
@@ -277,6 +280,9 @@ func TestAutoEndsWhenItIsTold(t *testing.T) {
 }
 
 func TestAutoGivesUpATrainingThatTakesTooLong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	var tried []int
 	a := Options{Budget: time.Minute, Config: train.Config{Kernel: train.Kernel{Name: "rbf"}, Learner: train.Ridge{Lambda: 1}, Scale: "none"}}
 	a.clock = func() time.Time { return time.Time{} } // nothing takes time

@@ -34,6 +34,9 @@ func TestLawIsFound(t *testing.T) {
 }
 
 func TestLearningCurveFallsTowardsTheNoise(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	// The noise of these rows is uniform in ±0.1, of deviation 0.0577, under which no test error
 	// gets but by chance.
 	s := draw(t, dataset.Generate(dataset.Synthetic{Rows: 3000, Dim: 5, Seed: 1}), 3000, "regress")

@@ -48,6 +48,9 @@ const kinds = `create schema s; create type mood as enum ('sad', 'glad');
 		(null, null, null, 'NaN', null, false, 'two' || chr(10) || 'lines', '0044-03-15 BC', 'infinity', null, null, null, null);`
 
 func TestPostgres(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	s := startServer(t)
 	s.exec(t, kinds)
 

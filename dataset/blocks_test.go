@@ -243,6 +243,9 @@ type failing struct{ err error }
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 func TestEndlessLinesAreErrorsAtTheirStart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	for _, c := range []struct{ text, want string }{
 		{"1,2\n3,4\n5,", "f.csv:3: the line is longer than 64 MiB; is a double quote left open in it?"},
 		{"1,2\n3,\"4\n5,6\n", "f.csv:2: the line is longer than 64 MiB; is a double quote left open in it?"},
@@ -364,6 +367,9 @@ func TestCancelAndCloseStopAllGoroutines(t *testing.T) {
 }
 
 func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	rows := func(n int) string { return strings.Repeat("1,22,3.25,text,4\n", n) }
 	allocated := func(text string) uint64 {
 		src := csvSource(t, text, Options{})

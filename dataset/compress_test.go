@@ -11,6 +11,9 @@ import (
 
 // The share of a compressed file is that of what has been used, not of what was decompressed ahead.
 func TestShareIsOfWhatWasUsed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	const size = 8 << 20
 	r := rand.New(rand.NewPCG(3, 4))
 	raw := make([]byte, size)

@@ -72,6 +72,9 @@ func TestDevicesWithoutEnd(t *testing.T) {
 
 // A damaged file is named once.
 func TestDamagedFilesAreNamedOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	var z bytes.Buffer
 	w := gzip.NewWriter(&z)
 	for i := range 300_000 {

@@ -57,8 +57,11 @@ func TestNumberIsStrconvsBitForBit(t *testing.T) {
 		sameAsStrconv(t, s)
 	}
 	r := rand.New(rand.NewPCG(3, 4))
-	formats := []byte("feg")
-	for range 200_000 {
+	formats, draws := []byte("feg"), 200_000
+	if testing.Short() {
+		draws = 20_000
+	}
+	for range draws {
 		v := math.Float64frombits(r.Uint64())
 		if r.IntN(2) == 0 {
 			v = r.NormFloat64() * math.Pow(10, float64(r.IntN(12)-6))
@@ -70,7 +73,7 @@ func TestNumberIsStrconvsBitForBit(t *testing.T) {
 		sameAsStrconv(t, strconv.FormatFloat(r.NormFloat64(), formats[r.IntN(3)], r.IntN(22)-1, 64))
 	}
 	// Digits and exponents next to the borders of the fast paths, and halfway cases.
-	for range 200_000 {
+	for range draws {
 		b := strconv.AppendUint(nil, r.Uint64()>>r.IntN(64), 10)
 		if r.IntN(3) == 0 {
 			b = strconv.AppendUint(nil, (r.Uint64()>>10|1)<<r.IntN(11), 10)

@@ -10,6 +10,9 @@ import (
 // TestPublishedFilesAreReadAsTheyAre opens data sets as they were published, of every kind of
 // text, and compares with what their documentation says of them.
 func TestPublishedFilesAreReadAsTheyAre(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	for _, c := range []struct {
 		path            string
 		opt             Options

@@ -67,7 +67,11 @@ func spoolOf(t *testing.T, rng *rand.Rand, rows int) *cellSpool {
 
 // Rows of typed cells are those that their text gives, to the bit, with the same errors.
 func TestTypedRowsAreThoseOfTheirText(t *testing.T) {
-	for seed := range uint64(3) {
+	seeds := uint64(3)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		s := spoolOf(t, rng, 1+rng.IntN(400))
 		for _, opt := range []Options{

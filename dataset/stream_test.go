@@ -48,6 +48,9 @@ func streamOf(t *testing.T, e *endless) (*File, *stream) {
 }
 
 func TestStreamWithoutEndIsSurveyedAndRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	f, s := streamOf(t, &endless{size: 1000})
 	sum, err := Survey(context.Background(), f, SurveyOptions{Rows: 1000})
 	if err != nil || sum.Rows != 1000 || sum.Columns[0].Max != 999 {

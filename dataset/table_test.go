@@ -358,6 +358,9 @@ func TestGapsThatTrainingDidNotHave(t *testing.T) {
 }
 
 func TestUnseenCategoriesAreCountedOverBlocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	schema := csvSource(t, "1,r,0\n2,s,1\n3,r,1\n", Options{}).Schema()
 	const n = 200_000
 	text := "1,z,0\n" + strings.Repeat("2,r,0\n3,u,1\n", n)
@@ -450,6 +453,9 @@ func TestTableThatDoesNotFitTheModelIsAnError(t *testing.T) {
 }
 
 func TestTooManyCategoriesAreAnError(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	src := csvSource(t, "a,1\nb,2\n", Options{}).(*table)
 	src.schema.Columns[0].Categories = nil // none are declared
 	c := newCollector(src)

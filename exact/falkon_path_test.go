@@ -26,6 +26,9 @@ func smooth(x matrix.Rows, outputs int, seed uint64) []float64 {
 // The λ that are tried have loosely solved systems, warm starts and preconditioners of their neighbours. The chosen
 // one is as good as if each had been fitted for itself to 10⁻¹⁰.
 func TestFalkonChoosesAsExactFitsWould(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	const n, m, d = 1500, 150, 4
 	x := randomRows(n, d, 1, 21)
 	for _, outputs := range []int{1, 3} {

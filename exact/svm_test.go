@@ -79,6 +79,9 @@ func options(text string) (kind, gamma string, o SVM) {
 func near(a, b, share float64) bool { return math.Abs(a-b) <= share*math.Max(1, math.Abs(b)) }
 
 func TestSVMAgreesWithLIBSVM(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	r := loadLIBSVM(t)
 	x := matrix.Rows{Dense: &matrix.Dense{Rows: 90, Cols: 4, Stride: 4, Data: r.X}}
 	kernels := map[string]kernel.Kernel{

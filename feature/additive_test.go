@@ -231,6 +231,9 @@ func TestHomogeneousHasAllItsFeatures(t *testing.T) {
 // docs/algorithms.md has of spambase as it is, the worst of all sets, on samples of ratios from 10⁶ to about
 // 1 and with zeros. scikit-learn's features lack 5 % of chi2 where they are as many, 10 % where they are 3.
 func TestFittedWeightsKeepTheLengthOfRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	const rows, dim = 300, 20
 	r := random.New(5, "test")
 	decades := func() float64 { return math.Pow(10, -6*r.Uniform()) }
@@ -280,6 +283,9 @@ func TestFittedWeightsKeepTheLengthOfRows(t *testing.T) {
 
 // With more terms every kernel is met, by every window, at any h.
 func TestHomogeneousConverges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x := spread(1e-4, 1, 60)
 	sample := matrix.Rows{Dense: &matrix.Dense{Rows: len(x), Cols: 1, Stride: 1, Data: x}}
 	for _, k := range []kernel.Kernel{chi2, intersection, {Name: "jensen-shannon", Homogeneity: 2}} {

@@ -227,6 +227,9 @@ func TestWeightedChoiceFollowsTheWeights(t *testing.T) {
 // On small sets the search ends where no swap helps, and on most where no set of medoids is
 // better.
 func TestMedoidsAgainstAllSets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	best := 0
 	const sets = 60
 	for seed := range uint64(sets) {

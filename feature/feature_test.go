@@ -136,11 +136,11 @@ func transform(m Map, x matrix.Rows) *matrix.Dense {
 }
 
 func TestRowDoesNotDependOnItsBatch(t *testing.T) {
-	dense, sparse := someRows(150, 70)
-	steps := []int{1, 7, 9, 64, 65, 150}
+	n, steps := 150, []int{1, 7, 9, 64, 65, 150}
 	if testing.Short() {
-		steps = []int{1, 9, 65}
+		n, steps = 70, []int{1, 9, 65}
 	}
+	dense, sparse := someRows(n, 70)
 	for _, cfg := range everyMap() {
 		m := cfg.fit(t, 1000, 70)
 		_, out := m.Dims()
@@ -148,8 +148,8 @@ func TestRowDoesNotDependOnItsBatch(t *testing.T) {
 			want := transform(m, x)
 			threads := runtime.GOMAXPROCS(3)
 			for _, step := range steps {
-				for i := 0; i < 150; i += step {
-					j := min(i+step, 150)
+				for i := 0; i < n; i += step {
+					j := min(i+step, n)
 					got := transform(m, x.Slice(i, j))
 					if !slices.Equal(got.Data, want.Data[i*out:j*out]) {
 						t.Fatalf("%s, sparse %t: rows [%d, %d) alone give other features", cfg, x.CSR != nil, i, j)
@@ -216,12 +216,12 @@ func TestTransformAllocatesNothingPerRow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seconds")
 	}
-	dense, sparse := someRows(600, 20)
+	dense, sparse := someRows(300, 20)
 	for _, cfg := range everyMap() {
 		m := cfg.fit(t, 1000, 20)
 		_, out := m.Dims()
 		for _, x := range []matrix.Rows{cfg.rows(dense), cfg.rows(sparse)} {
-			for rows, most := range map[int]float64{1: 0, 600: 20} {
+			for rows, most := range map[int]float64{1: 0, 300: 20} {
 				z, part := matrix.NewDense(rows, out), x.Slice(0, rows)
 				if n := testing.AllocsPerRun(3, func() { m.Transform(z, part) }); n > most {
 					t.Errorf("%s, sparse %t: %d rows take %g allocations", cfg, x.CSR != nil, rows, n)

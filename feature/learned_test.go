@@ -69,6 +69,9 @@ func TestGradientOfLandmarks(t *testing.T) {
 // Learned landmarks lose less of the sample than those that learning starts from, with any
 // kernel, and the loss falls with every set that is kept.
 func TestLearnedLandmarksLoseLess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x := positive(clustered(400, 4, 2))
 	for _, k := range everyKernel {
 		for _, start := range []string{"uniform", "kmeans"} {

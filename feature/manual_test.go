@@ -96,6 +96,9 @@ func TestEveryMapIsDocumented(t *testing.T) {
 
 // The help of an option has all words that maps take, and "" stands for the first.
 func TestWordsOfOptions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	sample, _ := someRows(40, 5)
 	x := positive(sample)
 	for _, k := range kinds() {

@@ -147,6 +147,9 @@ func TestProjectionErrorsFallWithRootOfD(t *testing.T) {
 // Rows go through the pool and the products side by side, in tens and hundreds: the bits are
 // those of a row alone, whether the pool is a matrix or lists.
 func TestPoolsOfManyRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	const d, n = 600, 470
 	dense, sparse := someRows(n, d)
 	for _, cfg := range []Config{

@@ -70,6 +70,9 @@ func TestMonomialsOfTheProjection(t *testing.T) {
 // features are the product with R, whether R is held or drawn each time, and of a row alone
 // as in a batch.
 func TestExplicitProjectionOfManyBlocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dense, sparse := someRows(260, 120)
 	for _, o := range []Options{{}, {Sparsity: 60}} {
 		m, err := New(Config{Map: "explicit-rp", Kernel: poly(0.5, 2, 0.3), Features: 300, Options: o}, 120)

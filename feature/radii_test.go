@@ -31,7 +31,10 @@ func TestSobolSkips(t *testing.T) {
 
 // Each length alone has the law, whatever its place: one of each seed is taken.
 func TestCoupledLengthsHaveTheLaw(t *testing.T) {
-	const seeds = 2000
+	seeds := 2000
+	if testing.Short() {
+		seeds = 300
+	}
 	for _, n := range []int{1, 3, 16, 32} {
 		for _, k := range []kernel.Kernel{rbf, matern(1.5)} {
 			var cdf func(float64) float64 = distuv.ChiSquared{K: float64(n)}.CDF

@@ -104,7 +104,7 @@ func TestStructuredFeaturesAreTheFormula(t *testing.T) {
 			continue
 		}
 		for _, shape := range [][2]int{{1, 6}, {2, 30}, {5, 64}, {16, 512}, {20, 500}, {33, 34}, {300, 1100}} { // d, D
-			if shape[0] == 300 && cfg.Form == "phase" {
+			if shape[0] == 300 && (cfg.Form == "phase" || testing.Short()) {
 				continue // the slow definition once
 			}
 			cfg.Features, cfg.Seed = shape[1], 3
@@ -492,6 +492,9 @@ func TestFewOrthogonalFeaturesAreAsGoodAsManyIndependent(t *testing.T) {
 // Outputs that do not fit the caches are written past them: with the same bits, also of a view
 // and where the last block is cut.
 func TestFeaturesPastTheCachesAreTheSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	const d = 20
 	for _, c := range []struct {
 		name            string

@@ -170,6 +170,9 @@ func TestTaylorSketchOfFarRows(t *testing.T) {
 
 // A sample whose rows are all alike has a map, and rows unlike them are mapped without bias.
 func TestTaylorSketchOfEqualRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	alike := matrix.NewDense(5, 3)
 	for i := range alike.Data {
 		alike.Data[i] = 2

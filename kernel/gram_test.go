@@ -141,6 +141,9 @@ func TestGramMatchesSingleValues(t *testing.T) {
 }
 
 func TestGramOfWideRowsMatchesSingleValues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x := rows("wide", 3, 1<<17, 0.99) // two rows a block
 	for _, k := range everyKernel {
 		k.Gamma /= 100
@@ -150,6 +153,9 @@ func TestGramOfWideRowsMatchesSingleValues(t *testing.T) {
 
 // With a γ out of all proportion values are 0, 1 or infinite, but numbers.
 func TestGramOfHugeAndTinyGamma(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x := rows("gamma", 9, 5, 0.3)
 	clear(x.Row(0))
 	copy(x.Row(1), x.Row(2))

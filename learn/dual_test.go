@@ -128,6 +128,9 @@ func thirds(n int) []float64 {
 }
 
 func TestDualMachinesMeetTheirOptimalityConditions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	const n, d = 150, 6
 	const tolerance, delta = 1e-4, 2e-4
 	for _, classes := range []int{2, 3} {
@@ -282,6 +285,9 @@ func TestOneClassMeetsItsOptimalityConditions(t *testing.T) {
 // TestCrammerSingerMeetsItsOptimalityConditions looks for subgradients of each row's loss, a
 // mixture of the classes whose scores are largest to within δ, that add up to the weights.
 func TestCrammerSingerMeetsItsOptimalityConditions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	const n, d, k, delta = 120, 5, 4, 2e-4
 	z, class := blobs(41, n, d, k)
 	for _, c := range []float64{0.01, 1, 5} {
@@ -620,9 +626,6 @@ func TestFeaturesOutsideMemoryGiveTheSameModels(t *testing.T) {
 		"sparse, unmapped": asFile(t, matrix.Rows{CSR: toCSR(z)}, true),
 		"recomputed":       anew(rows),
 	} {
-		if testing.Short() && strings.HasSuffix(name, "file") {
-			continue // unmapped is the harder way
-		}
 		want := dense
 		if strings.HasPrefix(name, "sparse") {
 			want = sparse

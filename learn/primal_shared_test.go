@@ -12,6 +12,9 @@ import (
 
 // Sums of parts lead to the optimum of FitPrimal, and to the same bits whoever computes them.
 func TestSharedPrimalFindsTheOptimum(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	ctx := context.Background()
 	const n, d = 700, 12
 	r := rand.New(rand.NewSource(3))

@@ -74,6 +74,9 @@ func svrObjective(l *Linear, z *matrix.Dense, y []float64, c, epsilon float64, s
 // TestMachinesOfCollinearColumnsConverge compares with the optima of another method, where 1,000 passes of
 // coordinate descent, here and in LIBLINEAR, end far from them.
 func TestMachinesOfCollinearColumnsConverge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	r, z, class := readCollinear(t)
 	rows := InMemory(matrix.Rows{Dense: z})
 	ended := 0
@@ -126,6 +129,9 @@ func TestMachinesOfCollinearColumnsConverge(t *testing.T) {
 // TestNewtonStepsFindTheOptimumAlone starts them at β = 0 on all kinds of problems: with more rows than
 // columns and fewer, weights, several outputs, with an intercept and without.
 func TestNewtonStepsFindTheOptimumAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	for _, shape := range []struct{ n, d int }{{150, 6}, {40, 90}, {60, 600}, {700, 20}} {
 		z, class := blobs(uint64(shape.d), shape.n, shape.d, 3)
 		s := random.New(9, "newton")

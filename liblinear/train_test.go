@@ -236,6 +236,9 @@ func TestCrossValidationPredictsHeldOutRows(t *testing.T) {
 }
 
 func TestChooseFindsTheBestC(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	r := load(t)
 	for _, c := range []struct {
 		set    string

@@ -169,7 +169,7 @@ func TestPlantedColumnsAreFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seconds")
 	}
-	x, y, which := planted(2000, 50)
+	x, y, which := planted(1200, 50)
 	for _, k := range kernels {
 		for _, form := range Forms {
 			if form != "diagonal" && !k.Smooth() || k.Nu == 2.2 { // which takes integrals

@@ -133,6 +133,9 @@ func TestFloorWhereManyColumnsMatterALittle(t *testing.T) {
 
 // A search never ends with a larger error, and what it reports is what the machine does.
 func TestLearnLooksForShapes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, y, _ := planted(1500, 50)
 	for _, c := range []struct {
 		k    kernel.Kernel

@@ -145,6 +145,9 @@ func TestComponentsAreTheLargestEigenvectors(t *testing.T) {
 }
 
 func TestKrylovFindsWhatTheFullDecompositionFinds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	for _, decay := range []float64{0.3, 1, 3} {
 		_, stats := sample(2, 900, 640, decay, 1)
 		m := stats.Moments()

@@ -193,7 +193,7 @@ func TestSizeOfLeaves(t *testing.T) {
 			trained++ // machines for all rows
 		}
 		var shares []float64
-		m, report := fitted(t, x.Slice(0, n), y[:n], 1, nil, Options{Kinds: quick, Leaf: 400, Centres: 50, Progress: func(s float64) { shares = append(shares, s) }})
+		m, report := fitted(t, x.Slice(0, n), y[:n], 1, nil, Options{Kinds: quick, Leaf: 400, Centres: 50, Smooth: true, Progress: func(s float64) { shares = append(shares, s) }})
 		if want > 1 && report.Whole == 0 {
 			trained-- // they were of no use
 		}
@@ -204,7 +204,7 @@ func TestSizeOfLeaves(t *testing.T) {
 			t.Errorf("%d rows: progress %v", n, shares)
 		}
 	}
-	m, _ := fitted(t, x, y, 1, nil, Options{Kinds: quick, Leaf: 100})
+	m, _ := fitted(t, x, y, 1, nil, Options{Kinds: quick, Leaf: 100, Smooth: true})
 	for _, leaf := range m.Leaves() {
 		if n := leaf[0].Machine.Rows().Len(); n > 100 || n < 25 {
 			t.Errorf("a leaf has %d landmarks", n)
@@ -289,7 +289,7 @@ func TestOutputs(t *testing.T) {
 		return all
 	}
 	for _, leaf := range []int{1000, 350} {
-		m, _ := fitted(t, x, three(x, y), 3, nil, Options{Kinds: quick, Leaf: leaf})
+		m, _ := fitted(t, x, three(x, y), 3, nil, Options{Kinds: quick, Leaf: leaf, Smooth: true})
 		if in, out := m.Dims(); in != 5 || out != 3 {
 			t.Fatalf("%d and %d dimensions", in, out)
 		}
@@ -387,7 +387,7 @@ func TestGivenLambda(t *testing.T) {
 	x, y := table(400, 4, 1)
 	last := math.Inf(1)
 	for _, lambda := range []float64{1e-3, 10, 1e6} {
-		m, _ := fitted(t, x, y, 1, nil, Options{Kinds: quick, Lambda: lambda, Leaf: 250})
+		m, _ := fitted(t, x, y, 1, nil, Options{Kinds: quick, Lambda: lambda, Leaf: 250, Smooth: true})
 		b, sum := 0.0, 0.0
 		scores := scored(t, m, x)
 		for _, v := range scores {
@@ -415,7 +415,11 @@ func trainSmall() (*Machine, *matrix.Dense, error) {
 	return m, x, err
 }
 
+// smallThreads is how many threads train smallMachine.
+const smallThreads = 4
+
 var smallOnce = sync.OnceValues(func() (m *Machine, err error) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(smallThreads))
 	m, _, err = trainSmall()
 	return m, err
 })
@@ -432,14 +436,10 @@ func smallMachine(t testing.TB) (*Machine, *matrix.Dense) {
 }
 
 func TestFitDoesNotDependOnThreads(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	var want []float32
-	for _, threads := range []int{1, 4} {
-		runtime.GOMAXPROCS(threads)
-		m, x, err := trainSmall()
-		if err != nil {
-			t.Fatal(err)
-		}
+	if testing.Short() {
+		t.Skip("seconds")
+	}
+	bits := func(m *Machine, x *matrix.Dense) []float32 {
 		got := scored(t, m, x)
 		for _, leaf := range m.Leaves() {
 			for _, one := range leaf {
@@ -449,11 +449,16 @@ func TestFitDoesNotDependOnThreads(t *testing.T) {
 				}
 			}
 		}
-		if want == nil {
-			want = got
-		} else if !slices.Equal(got, want) {
-			t.Errorf("other bits with %d threads", threads)
-		}
+		return got
+	}
+	want := bits(smallMachine(t))
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	m, x, err := trainSmall()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(bits(m, x), want) {
+		t.Errorf("other bits with one thread than with %d", smallThreads)
 	}
 }
 
@@ -487,7 +492,11 @@ func TestCancelledContext(t *testing.T) {
 	if asks < 30 { // four leaves, of several machines each
 		t.Errorf("a training asks %d times", asks)
 	}
-	for after := 0; after < asks; after += 1 + asks/5 {
+	times := 5
+	if testing.Short() {
+		times = 2
+	}
+	for after := 0; after < asks; after += 1 + asks/times {
 		ctx, err := fit(after)
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("after %d questions: %v", after, err)
@@ -514,6 +523,9 @@ func TestReport(t *testing.T) {
 
 // A kind that does far worse than another on few rows is out; the other learns from all.
 func TestKindsRaceOnFewRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	r := random.New(1, "rfm.race")
 	const n = 1500
 	x, y := matrix.NewDense(n, 4), make([]float64, n)
@@ -522,7 +534,7 @@ func TestKindsRaceOnFewRows(t *testing.T) {
 		row := x.Row(i)
 		y[i] = math.Sin(float64(row[0]+row[1])) + float64(row[2]*row[3])/2
 	}
-	_, report := fitted(t, x, y, 1, nil, Options{Seed: 1, Kinds: []Kind{{kernel.Laplacian.Usual(), "diagonal"}, {kernel.RBF.Usual(), "diagonal"}}})
+	_, report := fitted(t, x, y, 1, nil, Options{Seed: 1, Smooth: true, Kinds: []Kind{{kernel.Laplacian.Usual(), "diagonal"}, {kernel.RBF.Usual(), "diagonal"}}})
 	for _, c := range report.Candidates {
 		laplacian := c.Kernel.Name == kernel.Laplacian.Name()
 		if out := c.Learned.Landmarks == raceLandmarks; out != laplacian || out != (c.Weight == 0) {

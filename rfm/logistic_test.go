@@ -84,6 +84,9 @@ func probabilities(t *testing.T, m *Machine, r *Report, x *matrix.Dense, y []flo
 // Where held-out rows say so classes have machines by the logistic loss, in leaves with machines for all rows and in one leaf, and their
 // probabilities of other rows are as good as those by squared error, or better, and near the true ones.
 func TestClassesByLogLoss(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	for _, c := range []struct {
 		classes, n, leaf int
 		steep            float64
@@ -300,6 +303,9 @@ func TestLogisticOfMoreLandmarks(t *testing.T) {
 
 // Nothing but the choice of widths and λ comes from rows that are held out: metrics are the same bits if their targets change a little.
 func TestMetricsDoNotKnowHeldOutRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, y := table(700, 6, 1)
 	f := &fitting{x: x, opt: Options{Seed: 1}}
 	f.hold()
@@ -313,7 +319,7 @@ func TestMetricsDoNotKnowHeldOutRows(t *testing.T) {
 	if held < 100 || held > 180 {
 		t.Errorf("%d of 700 rows are held out", held)
 	}
-	opt := Options{Seed: 1, Leaf: 250, Centres: 60, Members: 2, Kinds: []Kind{{kernel.RBF.Usual(), "diagonal"}, {kernel.Matern.Usual(), "full"}}}
+	opt := Options{Seed: 1, Leaf: 250, Centres: 60, Members: 2, Smooth: true, Kinds: []Kind{{kernel.RBF.Usual(), "diagonal"}, {kernel.Matern.Usual(), "full"}}}
 	a, _ := fitted(t, x, y, 1, nil, opt)
 	b, _ := fitted(t, x, other, 1, nil, opt)
 	if slices.Equal(scored(t, a, x), scored(t, b, x)) {

@@ -125,6 +125,9 @@ func TestTreesOfSeveralOutputs(t *testing.T) {
 
 // Judges choose no λ: other targets of theirs change none.
 func TestJudgesChooseNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, y := table(1200, 6, 1)
 	rates := func(flip bool) []float64 {
 		codes := make([]float64, len(y))

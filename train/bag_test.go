@@ -167,6 +167,9 @@ func (r *batchedBagReader) Next() (*dataset.BagBatch, error) {
 }
 
 func TestBagModelBytesDependOnDataConfigAndSeedAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, ends, names := spread(3, 120, 4)
 	rows := matrix.Rows{Dense: x}
 	src := bagsOf(t, rows, ends, names)
@@ -510,6 +513,9 @@ func TestBagMemoryIsBounded(t *testing.T) {
 }
 
 func TestDefaultFeaturesOfBags(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	for bags, want := range map[int]int{20: 512, 600: 1024} {
 		if m := fittedBags(t, spreadBags(t, 1, bags, 2), Config{Learner: Ridge{}}); m.Dim() != want {
 			t.Errorf("%d features for %d bags, want %d", m.Dim(), bags, want)

@@ -16,6 +16,9 @@ import (
 )
 
 func TestCalibrationDoesNotTouchTheModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	for task, part := range streams(t, 11, 600) {
 		if task == "regress" {
 			continue

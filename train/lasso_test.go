@@ -96,6 +96,9 @@ type withSchema struct {
 func (s withSchema) Schema() *dataset.Schema { return s.schema }
 
 func TestLassoOfClassesLearnsRings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, names := rings(21, 800, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
 	for _, learner := range []string{"lasso", "elastic-net"} {

@@ -19,6 +19,9 @@ import (
 // TestModelsDoNotDependOnWhereFeaturesAre trains with features in memory, in a file, and made
 // anew, which the memory allowed and the directory for temporary files decide.
 func TestModelsDoNotDependOnWhereFeaturesAre(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	const n = 900
 	x, names, numbers, sets := drawn(5, n, 6, 3)
 	for _, c := range []struct {

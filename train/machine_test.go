@@ -81,6 +81,9 @@ func TestMachinesLearnAndLoad(t *testing.T) {
 }
 
 func TestMachineBytesDependOnDataConfigAndSeedAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, names := rings(3, 300, 2)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))

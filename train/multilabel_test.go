@@ -18,6 +18,9 @@ import (
 
 // TestLabelsAreIndependentBinaryModels trains a model of labels and one of two classes for each.
 func TestLabelsAreIndependentBinaryModels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	ctx := context.Background()
 	const n = 900
 	x, _, _, sets := drawn(21, n, 6, 3)

@@ -11,6 +11,9 @@ import (
 
 // A model that predicts one class for all held-out rows says so; one that finds the rare class, and one with a threshold, do not.
 func TestModelThatPredictsOneClassSaysSo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	for _, c := range []struct {
 		name string
 		away float64 // how far the rare class is from the other

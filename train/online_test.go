@@ -73,6 +73,10 @@ func streams(t *testing.T, seed uint64, all int) map[string]func(from, to int, c
 // continued, and one that read all rows and began with a look at as many.
 func TestContinuedTrainingIsOneTraining(t *testing.T) {
 	ctx := context.Background()
+	firsts := []int{700, 1024, 1500}
+	if testing.Short() {
+		firsts = firsts[:1]
+	}
 	for task, part := range streams(t, 1, 2700) {
 		for _, cfg := range []Config{
 			{Kernel: Kernel{Name: "linear"}, Scale: "standard"},
@@ -81,7 +85,7 @@ func TestContinuedTrainingIsOneTraining(t *testing.T) {
 				"loss": map[string]string{"classify": "hinge", "regress": "quantile",
 					"multilabel": "squared_hinge"}[task]}}},
 		} {
-			for _, first := range []int{700, 1024, 1500} {
+			for _, first := range firsts {
 				csr := first == 700
 				cfg.Task = task
 				cfg.SetLearner("online")

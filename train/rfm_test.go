@@ -121,6 +121,9 @@ func TestBagsAreNoTables(t *testing.T) {
 
 // Without the memory for rfm the default is what it was before, and the model says why.
 func TestTooLittleMemoryForTheDefault(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, names := rings(1, 1200, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
 	m, _, err := Fit(context.Background(), src, Config{}, Options{Memory: 30 << 20})
@@ -211,7 +214,11 @@ func TestRFMLearnsAndLoads(t *testing.T) {
 		row := x.Row(i)
 		y[2*i], y[2*i+1] = math.Hypot(float64(row[0]), float64(row[1])), 1000*float64(row[0]*row[1])
 	}
-	for _, cfg := range rfmConfigs {
+	configs := rfmConfigs
+	if testing.Short() {
+		configs = configs[:1]
+	}
+	for _, cfg := range configs {
 		for _, src := range []dataset.Source{source(t, matrix.Rows{Dense: x}, nil, 0, names), source(t, matrix.Rows{Dense: x}, y, 2, nil)} {
 			m := fitted(t, src, cfg)
 			scores := matrix.NewDense(200, m.Outputs())
@@ -254,6 +261,9 @@ func TestRFMLearnsAndLoads(t *testing.T) {
 }
 
 func TestRFMBytesDependOnDataConfigAndSeedAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, names := rings(3, 300, 2)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
@@ -278,6 +288,9 @@ func TestRFMBytesDependOnDataConfigAndSeedAlone(t *testing.T) {
 
 // Dense and sparse rows of the same numbers are one table.
 func TestRFMOfSparseRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, names := counts(1, 300)
 	wide := matrix.NewDense(300, 40)
 	x.Densify(wide)
@@ -290,6 +303,9 @@ func TestRFMOfSparseRows(t *testing.T) {
 
 // Weights of rows and of classes reach the learner: with class weights, a row's weight is the product.
 func TestWeightsOfRFM(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, y := waves(1, 300)
 	one := make([]float64, 300)
 	for i := range one {

@@ -85,6 +85,9 @@ func sameScores(t *testing.T, what string, a, b *model.Model, x matrix.Rows, tol
 // All rows are drawn before the first training, so that scaling, map and γ of the first part
 // are those of the whole if it is surveyed alone: the whole is trained on by the same pipeline.
 func TestAppendedRowsGiveTheModelOfOnePass(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	x, y := waves(1, 900)
 	all := matrix.Rows{Dense: x}
 	part := func(lo, hi int) dataset.Source { return source(t, all.Slice(lo, hi), y[2*lo:2*hi], 2, nil) }

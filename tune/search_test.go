@@ -90,6 +90,9 @@ func byIndex(r *Result) []*Candidate {
 }
 
 func TestSharedScoresAreThoseOfRefits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	classes, numbers := rings(t, 200, 4, 3), waves(t, 200, 3)
 	for _, c := range []struct {
 		name, metric string

@@ -239,6 +239,9 @@ func TestQuoted(t *testing.T) {
 }
 
 func TestCurveAndAutoWriteReports(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dir := t.TempDir()
 	data := write(t, dir, "curve.csv", curve(300))
 	page := func(args ...string) string {

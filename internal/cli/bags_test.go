@@ -93,6 +93,9 @@ func folder(t testing.TB, dir, name string, members [][][]float32, labels []stri
 }
 
 func TestBagsTrainPredictEval(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dir := t.TempDir()
 	members, labels := crosses(1, 160)
 	testMembers, testLabels := crosses(2, 60)

@@ -54,6 +54,9 @@ func TestBenchOnlySome(t *testing.T) {
 }
 
 func TestBenchOfAMap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	for _, nnz := range []string{"0", "3"} {
 		var r bench.MapReport
 		if err := json.Unmarshal([]byte(ok(t, "bench", "--map", "orf", "--d", "10", "--features", "64", "--rows", "50",

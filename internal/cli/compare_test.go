@@ -24,6 +24,9 @@ func twoOfDigits(t *testing.T) (test, linear, rbf string) {
 }
 
 func TestCompareSaysWhatEvalSays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	test, linear, rbf := twoOfDigits(t)
 	got := object(t, ok(t, "compare", test, linear, rbf, "--json", "--resamples", "500"))
 	models := got["models"].([]any)

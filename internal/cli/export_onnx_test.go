@@ -105,6 +105,9 @@ func messyTable(rows, k int) string {
 // Graphs predict what mercer predict does, row by row of 10,000 that training has not seen: of tables with all that columns can be,
 // of every task, calibration and kind of scores.
 func TestGraphsPredictRawColumns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	t.Parallel()
 	python := onnxPython(t)
 	const rows = 10_000

@@ -60,6 +60,9 @@ print(err)
 
 // Exported models predict in NumPy what mercer predict does: every learner and kernel without a map, every scaling.
 func TestExportedModelsPredictInNumPy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	t.Parallel()
 	python := need.Program(t, "python3")
 	if exec.Command(python, "-c", "import numpy").Run() != nil {

@@ -11,6 +11,9 @@ import (
 // --landmarks takes a file of rows, in any format, which are scaled like the data; the model
 // then has as many features at most, and says its rank.
 func TestLandmarksFromAFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	train, test := digitFiles(t)
 	dir := t.TempDir()
 	text, err := os.ReadFile(train)

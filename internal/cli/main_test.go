@@ -285,6 +285,9 @@ func TestTransformAndKernel(t *testing.T) {
 }
 
 func TestModelBytesDoNotDependOnThreadsOrBatches(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	train, _ := digitFiles(t)
 	dir := t.TempDir()
 	var first []byte

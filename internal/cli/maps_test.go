@@ -37,7 +37,7 @@ func TestEveryMapTrains(t *testing.T) {
 		if len(names) == 0 {
 			names = []string{"rbf", "linear"}
 		}
-		for _, kernel := range names {
+		for _, kernel := range need.Few(t, names, 2, "every kernel that a map has") {
 			name, model := m.Map+" "+kernel, filepath.Join(dir, "m.mercer")
 			args := []string{"--kernel", kernel, "--map", m.Map, "--features", "256"}
 			switch {
@@ -105,6 +105,9 @@ func TestMapInJSON(t *testing.T) {
 // A map that is fitted to data is the same whether it is fitted to the rows that are mapped or, by
 // --fit, to the same rows in another file.
 func TestTransformFitsMapsToOtherData(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	train, test := digitFiles(t)
 	dir := t.TempDir()
 	features := func(args ...string) string {
@@ -133,6 +136,9 @@ func TestTransformFitsMapsToOtherData(t *testing.T) {
 // The maps of exp-chi2 choose how many features they have like any Gaussian map, and rows of
 // many dimensions are not shortened to signed ones.
 func TestExpChi2NeedsNoFeatures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dir := t.TempDir()
 	var narrow, wide strings.Builder
 	for i := range 40 {

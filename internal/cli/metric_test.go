@@ -30,6 +30,9 @@ func relevant(rows int, seed uint64) string {
 // train --metric says what was learned, inspect tells it of the file, and predictions, features and more rows go
 // by it.
 func TestTrainMetric(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dir := t.TempDir()
 	data := write(t, dir, "houses.csv", relevant(1500, 1))
 	more := write(t, dir, "more.csv", relevant(500, 2))

@@ -95,6 +95,9 @@ func TestOneDefaultForAllCommands(t *testing.T) {
 
 // Where the learner chooses kernels itself there is nothing to race.
 func TestAutoOfALearnerThatChoosesItself(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dir := t.TempDir()
 	data, m := write(t, dir, "towns.csv", towns(300)), filepath.Join(dir, "m.mercer")
 	for _, flags := range []string{"--leaf 200", "--learner rfm"} {
@@ -107,6 +110,9 @@ func TestAutoOfALearnerThatChoosesItself(t *testing.T) {
 
 // Mean targets of words are for held-out rows and folds as well, of columns of few words and of so many that rows have hashes of them.
 func TestHeldOutRowsHaveMeans(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dir := t.TempDir()
 	m := filepath.Join(dir, "m.mercer")
 	var names strings.Builder

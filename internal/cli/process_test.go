@@ -14,23 +14,23 @@ import (
 	"time"
 )
 
-// binary builds the program once.
-var binary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "mercer-test-")
+// binary is a path that ends in mercer. What runs there is this test binary, which TestMain makes the program.
+var binary = sync.OnceValues(func() (path string, err error) {
+	self, err := os.Executable()
 	if err != nil {
 		return "", err
 	}
-	if _, err := os.ReadFile("../../cmd/mercer/main.go"); err != nil { // so that go test knows that results depend on it
+	if binaryDir, err = os.MkdirTemp("", "mercer-test-"); err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "mercer")
-	out, err := exec.Command("go", "build", "-o", path, "mercer/cmd/mercer").CombinedOutput()
-	if err != nil {
-		return "", errors.New(string(out))
-	}
-	return path, nil
+	path = filepath.Join(binaryDir, "mercer")
+	return path, os.Symlink(self, path)
 })
 
+// binaryDir is the folder of binary, once it was asked for.
+var binaryDir string
+
+// program is the path of the program, to be run as a process of its own.
 func program(t *testing.T) string {
 	t.Helper()
 	path, err := binary()
@@ -45,6 +45,9 @@ func program(t *testing.T) string {
 const killJournal = "MERCER_TEST_KILL_JOURNAL"
 
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "mercer" {
+		os.Exit(Main())
+	}
 	if journal := os.Getenv(killJournal); journal != "" {
 		os.Exit(killedTuning(journal))
 	}
@@ -53,9 +56,7 @@ func TestMain(m *testing.M) {
 	}
 	longWork = math.Inf(1) // what takes long depends on the machine; tests of announcements ask for them
 	code := m.Run()
-	if path, err := binary(); err == nil {
-		os.RemoveAll(filepath.Dir(path))
-	}
+	os.RemoveAll(binaryDir)
 	os.Exit(code)
 }
 

@@ -92,6 +92,9 @@ func pictures(t *testing.T, dir string) string {
 }
 
 func TestReportOfTwoClasses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dir := t.TempDir()
 	names := []string{"<b>no & never", "yes's"}
 	data, test := write(t, dir, "data.csv", steps(600, 2, names...)), write(t, dir, "test rows.csv", steps(140, 2, names...))
@@ -189,6 +192,9 @@ func TestReportWithoutTestRows(t *testing.T) {
 }
 
 func TestReportOfManyClasses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dir := t.TempDir()
 	m := stepModel(t, dir, 60)
 	html := filepath.Join(dir, "m.html")
@@ -249,6 +255,9 @@ func TestReportThatCannotBeWritten(t *testing.T) {
 }
 
 func TestReportOfMaps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dir := t.TempDir()
 	data := write(t, dir, "data.csv", steps(300, 3))
 	html, plots := filepath.Join(dir, "a.html"), filepath.Join(dir, "plots")
@@ -286,6 +295,9 @@ func TestReportOfMaps(t *testing.T) {
 }
 
 func TestReportOfComparisons(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dir := t.TempDir()
 	data := write(t, dir, "data.csv", steps(300, 2))
 	a, b := filepath.Join(dir, "a.mercer"), filepath.Join(dir, "b.mercer")

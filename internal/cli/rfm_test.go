@@ -9,6 +9,9 @@ import (
 // A model of rfm is inspected, predicted with, evaluated, explained and reported on as any other; --leaf alone asks for
 // one.
 func TestRFM(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	data, more := write(t, dir, "houses.csv", relevant(600, 1)), write(t, dir, "more.csv", relevant(100, 2))

@@ -13,6 +13,9 @@ import (
 // The commands of shards give a model of the same bytes for 1, 3 and 7 shards, and so does --alone; with a single piece it is that of
 // train.
 func TestShardsOnTheCommandLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	data := write(t, dir, "flowers.csv", flowers(900))

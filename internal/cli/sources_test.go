@@ -26,6 +26,9 @@ func orders(first, n int, columns string) string {
 
 // The commands of the guide's chapter about sources run, in their order.
 func TestSourcesOfTheGuide(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	text, err := os.ReadFile("../../docs/guide.md")
 	if err != nil {
 		t.Fatal(err)

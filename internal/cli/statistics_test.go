@@ -31,6 +31,9 @@ func predicted(t *testing.T, args ...string) [][]float64 {
 }
 
 func TestStatisticsOnTheCommandLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	part := func(name string, from, to int) string {

@@ -13,6 +13,9 @@ import (
 
 // Every row of the table of systems in docs/systems.md runs. The rows of data are few.
 func TestEverySystemRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	text, err := os.ReadFile("../../docs/systems.md")
 	if err != nil {
 		t.Fatal(err)

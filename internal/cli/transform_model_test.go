@@ -65,6 +65,9 @@ func modelFeatures(t *testing.T, path, data string) *matrix.Dense {
 // The features that transform --fit gives with the flags of a training, and those that transform gives of the
 // model, are those that the model computes, bit for bit.
 func TestTransformGivesTheFeaturesOfTheModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dir := t.TempDir()
 	fitted, judged := write(t, dir, "train.csv", uneven(120, 1)), write(t, dir, "test.csv", uneven(50, 2))
 	bags := func(name string, seed uint64) string {
@@ -155,6 +158,9 @@ func TestTransformOfAModel(t *testing.T) {
 
 // All four commands scale by the same rule, and say so.
 func TestOneDefaultScaling(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dir := t.TempDir()
 	data := write(t, dir, "data.csv", uneven(80, 5))
 	for _, kern := range []string{"rbf", "linear", "poly", "exp"} {

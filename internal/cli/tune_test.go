@@ -92,6 +92,9 @@ func TestTuneChoosesAndTrains(t *testing.T) {
 
 // The command that a search prints makes the same model, to the byte.
 func TestTrainMakesTheTunedModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dir := t.TempDir()
 	t.Chdir(dir)
 	write(t, dir, "curve.csv", curve(200))

@@ -275,6 +275,9 @@ func TestOddNumbers(t *testing.T) {
 }
 
 func TestManyClasses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	for _, n := range []int{1, 2, 3, 4, 11, 17, 26, 60, 120, 200, 1000} {
 		var classes []string
 		counts := make([][]float64, n+1)

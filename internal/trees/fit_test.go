@@ -296,6 +296,9 @@ func TestWeightsAndThreads(t *testing.T) {
 
 // Wide tables draw columns, and find the ones that matter.
 func TestWide(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	narrow, y := steep(2500)
 	x := matrix.NewDense(2500, mostColumns+100)
 	r := random.New(1, "trees.test")

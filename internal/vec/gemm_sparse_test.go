@@ -47,7 +47,7 @@ func scantIsDense[T float32 | float64](t *testing.T, mk *micro[T], gemm func(m, 
 		for _, m := range []int{1, 2, 15, 40, 700} {
 			for _, n := range []int{1, mk.nr, mk.nr + 1, 3 * mk.nr, 4*mk.nr + 3, 8 * mk.nr, 17*mk.nr - 1} {
 				for _, k := range []int{1, 33, mk.kc + 1, 2*mk.kc + 9, 10*mk.kc + 5} { // the last in several ranges
-					if m*n*k > 1.2e7 || (testing.Short() || len(shares) == 1) && m*n*k > 1e6 {
+					if m*n*k > 4e6 || len(shares) == 1 && m*n*k > 1e6 {
 						continue
 					}
 					lda, ldc := k+1, n+2
