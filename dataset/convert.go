@@ -36,7 +36,7 @@ func ConvertFormat(path string) (string, error) {
 }
 
 // Convert writes the data at path to a file out in one of ConvertFormats, which appears whole or not at all, and returns the
-// number of rows; arrow is a file, arrows a stream. Tables stay tables with all their columns, texts and missing values; a column of the table is whole numbers,
+// number of rows; arrow is a file, arrows a stream. Tables stay tables with all their columns (but those that Ignore and Only leave out), texts and missing values; a column of the table is whole numbers,
 // numbers or text, by all its values, and text if it was text in JSON, Parquet or Arrow. npy, npz and libsvm have the rows of numbers that a
 // training gets, libsvm with the labels. Rows without names of columns get their numbers as names, and "label".
 func Convert(ctx context.Context, path, out, format string, opt Options) (rows int, err error) {
@@ -168,7 +168,14 @@ func openText(ctx context.Context, path string, opt Options) (*textTable, error)
 		}
 		t := &textTable{texts: j.texts, close: func() error { return nil }}
 		t.each = csvCells(j, ',', true, &t.names)
-		return t, t.header(ctx)
+		if err := t.header(ctx); err != nil || !opt.leavesOut() {
+			return t, err
+		}
+		src, err := asTable(ctx, j, j.texts, opt.ofText())
+		if err != nil {
+			return nil, err
+		}
+		return t.without(src.Schema().Ignored), nil
 	}
 	in, err := openData(ctx, path, opt)
 	if err != nil {
@@ -196,10 +203,16 @@ func textOf(ctx context.Context, in *packed, opt Options) (*textTable, error) {
 			t.names, t.texts[f.name] = append(t.names, f.name), f.text
 		}
 		t.each = func(ctx context.Context, row func([]string) error) error { return eachRow(ctx, typed, row) }
-		return t, nil
+		if !opt.leavesOut() {
+			return t, nil
+		}
+		src, err := newSource(ctx, in, opt.ofText())
+		if err != nil {
+			return nil, err
+		}
+		return t.without(src.Schema().Ignored), nil
 	}
-	opt.Label, opt.LabelSeparator, opt.Weight, opt.Group, opt.Missing = "none", "", "", "", "zero"
-	src, err := newSource(ctx, in, opt)
+	src, err := newSource(ctx, in, opt.ofText())
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +227,40 @@ func textOf(ctx context.Context, in *packed, opt Options) (*textTable, error) {
 	default:
 		t.each = lineCells(table.in, table)
 	}
-	return t, nil
+	return t.without(table.schema.Ignored), nil
+}
+
+// ofText are the options of a table whose columns are all alike.
+func (o Options) ofText() Options {
+	o.Label, o.LabelSeparator, o.Weight, o.Group, o.Missing = "none", "", "", "", "zero"
+	return o
+}
+
+// leavesOut says whether there are columns that a table in another format shall not have.
+func (o Options) leavesOut() bool { return o.Columns.Ignore != "" || o.Columns.Only != "" }
+
+// without leaves out some columns.
+func (t *textTable) without(columns []Place) *textTable {
+	if len(columns) == 0 {
+		return t
+	}
+	var kept []int
+	fewer := &textTable{texts: t.texts, close: t.close}
+	for j, name := range t.names {
+		if !slices.ContainsFunc(columns, func(p Place) bool { return p.At == j }) {
+			kept, fewer.names = append(kept, j), append(fewer.names, name)
+		}
+	}
+	cells := make([]string, len(kept))
+	fewer.each = func(ctx context.Context, row func([]string) error) error {
+		return t.each(ctx, func(all []string) error {
+			for i, j := range kept {
+				cells[i] = all[j]
+			}
+			return row(cells)
+		})
+	}
+	return fewer
 }
 
 // errEnough ends a pass early.

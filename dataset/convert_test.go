@@ -81,6 +81,38 @@ func TestConvertKeepsTables(t *testing.T) {
 	}
 }
 
+// Columns that are ignored, or are not among the only ones, are left out of tables of every format; those of IDs stay.
+func TestConvertLeavesColumnsOut(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "t.csv")
+	if err := os.WriteFile(path, []byte("key,note1,a,note2,y\nk1,x,1.5,z,u\nk2,w,2,z,v\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"t.parquet", "t.jsonl", "t.tsv", "t.arrow"} {
+		converted(t, path, filepath.Join(dir, name))
+	}
+	if err := os.WriteFile(filepath.Join(dir, "t.arff"), []byte("@relation r\n@attribute key string\n@attribute note1 string\n"+
+		"@attribute a numeric\n@attribute note2 string\n@attribute y {u,v}\n@data\nk1,x,1.5,z,u\nk2,w,2,z,v\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		columns ColumnOptions
+		want    string
+	}{
+		{ColumnOptions{ID: "key", Ignore: "note*"}, "key,a,y\nk1,1.5,u\nk2,2,v\n"},
+		{ColumnOptions{ID: "key", Only: "a..note2"}, "key,a,note2\nk1,1.5,z\nk2,2,z\n"},
+	} {
+		for _, name := range []string{"t.csv", "t.parquet", "t.jsonl", "t.tsv", "t.arrow", "t.arff", "[t].csv"} {
+			to := filepath.Join(dir, "out.csv")
+			rows, err := Convert(t.Context(), filepath.Join(dir, name), to, "csv", Options{Columns: c.columns})
+			got, _ := os.ReadFile(to)
+			if err != nil || rows != 2 || string(got) != c.want {
+				t.Errorf("%s, %+v: %q, want %q, %v", name, c.columns, got, c.want, err)
+			}
+		}
+	}
+}
+
 // Rows of numbers, blanks and ARFF become tables, and tables rows of numbers.
 func TestConvertNumbers(t *testing.T) {
 	dir := t.TempDir()

@@ -368,8 +368,8 @@ func (t *table) finish(column *Column, c *collected, by *collector, i int) {
 		default:
 			column.Categories = values
 			if len(values) > worthTelling && a.categories == nil && a.kind == "" && !a.byFile {
-				t.notice(i, "many", "has %s different values, each of which becomes a column; %s leaves it out", units.Count(len(values)),
-					option.Set("ignore", a.name))
+				t.notice(i, "many", "has %s different values, each of which becomes a column unless means of the target stand for them; %s leaves it out",
+					units.Count(len(values)), option.Set("ignore", a.name))
 			}
 		}
 	case measureWords:

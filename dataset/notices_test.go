@@ -34,7 +34,7 @@ func TestNoticesOfWideColumns(t *testing.T) {
 	}
 	all := notices(Options{})
 	for _, want := range []string{`"income" looks like numbers, but "n.a." in line 5 is none: it becomes categories, of which it has `,
-		`na=n.a. counts such cells as missing`, `"town" has 51 different values, each of which becomes a column`} {
+		`na=n.a. counts such cells as missing`, `"town" has 51 different values, each of which becomes a column unless means`} {
 		if !has(all, want) {
 			t.Errorf("no %q in %q", want, all)
 		}

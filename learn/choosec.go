@@ -121,6 +121,9 @@ func ChooseC(ctx context.Context, z Features, class []int, classes int, weights 
 	for i := range path {
 		path[i].Chosen = path[i].C == best
 	}
+	if opt.Judged != nil {
+		opt.Judged(held, least.scores)
+	}
 	return best, path, nil
 }
 

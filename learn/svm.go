@@ -59,6 +59,10 @@ type SVM struct {
 	// Progress, if not nil, is called with the number of passes made and the share of the
 	// classes that are done.
 	Progress func(passes int, share float64)
+
+	// Judged, if not nil, is what ChooseC calls with the rows that it judged by and their scores, side by side, by the machine of
+	// the C that it returns, which was trained without them. It is not called if nothing was tried.
+	Judged func(rows []int, scores []float32)
 }
 
 // SVMReport describes a fit.

@@ -62,6 +62,7 @@ type judged struct {
 	rows     float64   // their number
 	losses   []float64 // log losses of the rows, if these decide
 	loss     float64   // what decides: their mean, or wrong
+	scores   []float32 // of the rows, side by side
 }
 
 // judgeRows judges a machine by rows; rare says that a class is.
@@ -79,10 +80,11 @@ func judgeRows(l *Linear, z matrix.Rows, class []int, classes int, rare bool) (j
 	}
 	j.oneClass = oneClass && j.wrong > 0
 	j.rows = float64(len(class))
+	j.scores = scores.Data[:len(class)*k]
 	j.wrong /= j.rows
 	j.loss = j.wrong
 	if rare {
-		if j.losses, err = LogLosses(scores.Data[:len(class)*k], class, classes, nil); err != nil {
+		if j.losses, err = LogLosses(j.scores, class, classes, nil); err != nil {
 			return j, err
 		}
 		j.loss = mean(j.losses)

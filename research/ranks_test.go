@@ -58,6 +58,27 @@ func TestRanksTellsWhichMethodsDiffer(t *testing.T) {
 	}
 }
 
+// The rows of docs/systems.md whose command is one of this program run.
+func TestSystemsOfResearchRun(t *testing.T) {
+	text, err := os.ReadFile("../docs/systems.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	write(t, ".", "errors.csv", distortions)
+	rows := 0
+	for line := range strings.Lines(string(text)) {
+		if _, command, is := strings.Cut(line, "`cd research && go run . "); is {
+			command, _, _ = strings.Cut(command, "`")
+			ok(t, strings.Fields(command)...)
+			rows++
+		}
+	}
+	if rows == 0 {
+		t.Error("docs/systems.md has no row of this program")
+	}
+}
+
 func TestRanksOfHigherAreThoseOfLowerTurned(t *testing.T) {
 	path := write(t, t.TempDir(), "d.csv", distortions)
 	lower := object(t, ok(t, "ranks", path, "--lower", "--json"))["methods"].([]any)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -24,12 +25,30 @@ import (
 //
 // The learner rfm has scores of rows that it held out for its own choices, so that its probabilities cost nothing: they are fitted
 // if nothing else is asked for, by the method temperature of machines by the logistic loss, and by logit of others: both keep the predicted
-// classes.
+// classes. So does a support vector machine whose C was chosen on held-out rows, by temperature.
 
 // unseen are rows with the scores of machines that were trained without them, and targets ±1: n×outputs.
 type unseen struct {
 	scores     []float32
 	y, weights []float64
+}
+
+// unseenOf are some of the rows with their scores, side by side.
+func (f *fit) unseenOf(all *gathered, rows []int, scores []float32) unseen {
+	targets, k := f.allTargets(all), f.info.Outputs
+	kept := unseen{scores: scores}
+	for _, i := range rows {
+		kept.y = append(kept.y, targets[i*k:][:k]...)
+		w := 1.0 // without class weights, which would distort the frequencies
+		if all.weights != nil {
+			w = all.weights[i]
+			if f.classWeights != nil && w != 0 {
+				w /= f.classWeights[all.class[i]]
+			}
+		}
+		kept.weights = append(kept.weights, w)
+	}
+	return kept
 }
 
 // calibrateFolds is the default number of folds. calibrateRows is the number of scores that suffice
@@ -40,7 +59,7 @@ const calibrateFolds, calibrateRows, freeRows = 5, 20_000, 50
 type Calibration struct {
 	// Method is "platt", "isotonic", "temperature", "logit" or "quota"
 	// (learn.Calibration), fitted on rows that the learner has not seen (Model.Probabilities), or "none". "auto", or "", is "temperature" or "logit" for
-	// the learner rfm without ClassWeight, which holds out rows anyway, and "none" for others.
+	// the learner rfm and for an svm that chooses C, which hold out rows anyway, without ClassWeight, and "none" for others.
 	Method string `json:"calibrate,omitempty" search:"no"`
 
 	// Folds is the number of folds for that; 0 means 5.
@@ -66,6 +85,14 @@ func (c *Config) checkCalibrate() error {
 // calibrates says whether a calibration is asked for, which takes scores of folds if the learner has no others.
 func (c *Config) calibrates() bool {
 	return c.Calibrate.Method != "" && c.Calibrate.Method != "auto" && c.Calibrate.Method != "none"
+}
+
+// givesProbabilities says that scores of rows which the learner held out for its own choices become probabilities unasked. A threshold
+// that is a probability has those that are fitted to all rows.
+func (f *fit) givesProbabilities() bool {
+	r, err := learn.ParseThreshold(f.cfg.Threshold)
+	given := f.cfg.Threshold != "" && err == nil && r.Kind == "probability"
+	return !f.cfg.calibrates() && f.cfg.Calibrate.Method != "none" && f.classWeights == nil && !given
 }
 
 // checkCalibration rejects a calibration that the task or the rows do not allow.
@@ -102,9 +129,25 @@ func (f *fit) calibrate() error {
 		return f.fitCalibration(&model.CalibrationInfo{Method: f.cfg.Calibrate.Method}, f.solved.unseen)
 	case f.cfg.calibrates():
 		return f.calibrateByFolds()
-	case free && f.classWeights == nil: // their scores are no estimates of probabilities
+	case f.classWeights != nil: // whose scores are no estimates of probabilities
+		return nil
+	case free:
 		return f.fitCalibration(&model.CalibrationInfo{Method: rfm.Temperature(f.info.Training.Report.(*rfm.Report).Logistic)}, f.solved.unseen)
+	case len(f.solved.judged.weights) > 0:
+		return f.calibrateByJudged()
 	}
+	return nil
+}
+
+// calibrateByJudged fits T to the scores of the rows that chose C. Where all of n rows are on the right side nothing bounds their
+// probabilities: a row at the margin, s = 1, then has one of at most (n+1)/(n+2).
+func (f *fit) calibrateByJudged() error {
+	info := &model.CalibrationInfo{Method: "temperature"}
+	if err := f.fitCalibration(info, f.solved.judged); err != nil {
+		return err
+	}
+	f.calibration.T = max(f.calibration.T, 1/math.Log(float64(info.Rows+1)))
+	info.Temperature = f.calibration.T
 	return nil
 }
 

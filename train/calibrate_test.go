@@ -3,6 +3,7 @@ package train
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -25,7 +26,10 @@ func TestCalibrationDoesNotTouchTheModel(t *testing.T) {
 		}
 		for _, learner := range []string{"ridge", "svm", "online"} {
 			cfg := Config{Task: task, Learner: Named{Name: learner}, Map: Map{Features: 32}}
-			if learner == "online" {
+			switch learner {
+			case "svm":
+				cfg.Set("c", 1.0) // an svm that chooses C has probabilities
+			case "online":
 				cfg.Set("loss", "hinge")
 			}
 			plain, _, err := Fit(context.Background(), part(0, 600, false), cfg, Options{})
@@ -88,6 +92,67 @@ func TestCalibrationDoesNotTouchTheModel(t *testing.T) {
 }
 
 // TestCalibrationIsFittedToFoldsThatWereNotSeen does it by hand.
+// A support vector machine that chooses C has probabilities without a flag, by the scores of the rows that it chose by: they change
+// neither machine nor predicted classes, and are as good on new rows as those of five more trainings.
+func TestMachineThatChoosesCHasProbabilities(t *testing.T) {
+	for task, part := range streams(t, 11, 2400) {
+		if task != "classify" {
+			continue
+		}
+		for _, c := range []Config{
+			{Learner: SVM{}},
+			{Learner: SVM{Loss: "hinge"}},
+			{Learner: SVM{Multiclass: "crammer-singer"}},
+		} {
+			c.Task, c.Map = task, Map{Features: 32}
+			fitted := func(method string) *model.Model {
+				c.Calibrate.Method = method
+				m, _, err := Fit(context.Background(), part(0, 1600, false), c, Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return m
+			}
+			m, plain, folds := fitted(""), fitted("none"), fitted("temperature")
+			info := m.Info().Training.Calibration
+			if info == nil || info.Method != "temperature" || info.Rows != 533 || info.Folds != 0 || plain.HasProbabilities() {
+				t.Fatalf("%+v: %+v", c.Learner, info)
+			}
+			free, cost := 0.0, 0.0
+			x, names, _, _ := drawn(11, 2400, 6, 3)
+			for i := 1600; i < 2400; i++ {
+				p, _ := m.Predict(x.Row(i))
+				q, _ := plain.Predict(x.Row(i))
+				r, _ := folds.Predict(x.Row(i))
+				if p[0].Label != q[0].Label || !slices.Equal(p[0].Scores, q[0].Scores) {
+					t.Fatalf("%+v and %+v", p[0], q[0])
+				}
+				class := slices.Index(m.Info().Classes, names[i])
+				free += learn.LogLoss(p[0].Probabilities[class])
+				cost += learn.LogLoss(r[0].Probabilities[class])
+			}
+			if free > 1.03*cost {
+				t.Errorf("%+v: log loss %.4f, by folds %.4f", c.Learner, free/800, cost/800)
+			}
+		}
+	}
+}
+
+// If all rows that chose C are on the right side, nothing but their number bounds the probabilities of others.
+func TestRowsThatAreAllRightMakeNoCertainty(t *testing.T) {
+	x, names := matrix.NewDense(300, 1), make([]string, 300)
+	for i := range names {
+		x.Row(i)[0], names[i] = float32(i%2)+float32(i)/3000, fmt.Sprint("class ", i%2)
+	}
+	m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: SVM{}, Kernel: Kernel{Name: "linear"}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := m.Info().Training.Calibration.Temperature, 1/math.Log(101); got != want {
+		t.Errorf("T = %v of 100 rows that are all right, want %v", got, want)
+	}
+}
+
 func TestCalibrationIsFittedToFoldsThatWereNotSeen(t *testing.T) {
 	ctx := context.Background()
 	src := streams(t, 12, 500)["classify"](0, 500, false)

@@ -270,23 +270,12 @@ func (f *fit) rfmOptions(sum *dataset.Summary) rfm.Options {
 }
 
 // keepUnseen are the scores of rows by machines that had not seen them.
-func (f *fit) keepUnseen(report *rfm.Report, all *gathered) (kept unseen) {
-	targets, k := f.allTargets(all), f.info.Outputs
-	for h, i := range report.Held {
-		for t := range k {
-			kept.scores = append(kept.scores, float32(report.Scores[h*k+t]))
-		}
-		kept.y = append(kept.y, targets[i*k:][:k]...)
-		w := 1.0 // without class weights, which would distort the frequencies
-		if all.weights != nil {
-			w = all.weights[i]
-			if f.classWeights != nil && w != 0 {
-				w /= f.classWeights[all.class[i]]
-			}
-		}
-		kept.weights = append(kept.weights, w)
+func (f *fit) keepUnseen(report *rfm.Report, all *gathered) unseen {
+	scores := make([]float32, len(report.Scores))
+	for i, s := range report.Scores {
+		scores[i] = float32(s)
 	}
-	return kept
+	return f.unseenOf(all, report.Held, scores)
 }
 
 // rfm trains on all rows.

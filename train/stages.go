@@ -253,6 +253,7 @@ type solution struct {
 	report    model.Report
 	rows      int    // that it learned from; 0: those of the survey
 	unseen    unseen // none if it held out no rows
+	judged    unseen // those that chose C, scored by the machine of fewer rows that they judged; none if they chose nothing
 }
 
 // solve trains the learner.

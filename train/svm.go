@@ -216,12 +216,24 @@ func (f *fit) svm(sum *dataset.Summary) (*solution, error) {
 		told(report.Converged)
 		return &solution{predictor: model.Linear{Linear: linear}, report: report}, nil
 	}
+	var judged unseen
+	if f.givesProbabilities() {
+		opt.Judged = func(rows []int, scores []float32) {
+			if len(scores) == 2*len(rows) && f.info.Outputs == 1 { // as learn.Linear.Outputs has them
+				for i := range rows {
+					scores[i] = scores[2*i+1] - scores[2*i]
+				}
+				scores = scores[:len(rows)]
+			}
+			judged = f.unseenOf(all, rows, scores)
+		}
+	}
 	linear, report, err := f.fitDual(all, opt)
 	if err != nil {
 		return nil, err
 	}
 	told(report.Converged)
-	return &solution{predictor: model.Linear{Linear: linear}, report: report}, nil
+	return &solution{predictor: model.Linear{Linear: linear}, report: report, judged: judged}, nil
 }
 
 // fitDual trains on gathered rows by dual coordinate descent, choosing C on held-out rows if it is

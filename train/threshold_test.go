@@ -200,7 +200,7 @@ func TestThresholdsThatCannotBe(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", c.cfg, err, c.want)
 		}
 	}
-	m, _, err := Fit(ctx, two, Config{Learner: SVM{}, Map: Map{Features: 16}}, Options{})
+	m, _, err := Fit(ctx, two, Config{Learner: SVM{C: 1}, Map: Map{Features: 16}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,8 +26,8 @@ func newConvert() *cobra.Command {
 		Short: "Write data in another format",
 		Long: `Write DATA in the format that the name of OUT implies, or --to: .csv, .tsv, .jsonl, .parquet, .arrow, .arrows, .npy, .npz, .libsvm.
 
-Tables stay tables, with all columns, texts and missing values: a column becomes one of whole numbers, of numbers, or of text,
-by all its values. Texts of digits with leading zeros, such as postal codes, stay text. NPY, npz and LIBSVM text get the rows of
+Tables stay tables, with all columns but those of --ignore, texts and missing values: a column becomes one of whole numbers,
+of numbers, or of text, by all its values. Texts of digits with leading zeros, such as postal codes, stay text. NPY, npz and LIBSVM text get the rows of
 numbers that a training gets, with categories one-hot; LIBSVM text has the labels, too. What has no names of columns gets their numbers as
 names. An .arrow is an Arrow file, also .feather, and .arrows a stream. The file appears whole or not at all.`,
 		Example: `  mercer convert adult.csv adult.parquet

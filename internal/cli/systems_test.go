@@ -35,7 +35,7 @@ func TestEverySystemRuns(t *testing.T) {
 			papers++
 			continue
 		case strings.HasPrefix(cells[2], "`cd research "):
-			systems++ // whose command the tests of research know
+			systems++ // which TestSystemsOfResearchRun runs
 			continue
 		}
 		systems++

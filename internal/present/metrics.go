@@ -70,7 +70,25 @@ func metricsText(w io.Writer, m *lab.Metrics, row string) {
 			Line(w, metric.Title, "%s", metricText(metric, m))
 		}
 	}
+	if label, one := oneAnswer(m); one {
+		Line(w, "note", "all %ss are predicted to be %s, though they are of several classes", row, ShortLabel(label, listedName))
+	}
 	labelsTable(w, "label", m.Labels, false)
+}
+
+// oneAnswer says whether rows of several classes are all predicted to be of one, and of which.
+func oneAnswer(m *lab.Metrics) (label string, one bool) {
+	there, predicted := 0, 0
+	for _, c := range m.Classes {
+		if c.Rows > 0 {
+			there++
+		}
+		if c.Predicted > 0 {
+			predicted++
+			label = c.Label
+		}
+	}
+	return label, there > 1 && predicted == 1
 }
 
 // isFirst says whether metricsText has a metric. Micro F1 of classes is the accuracy, and stands with the other averages.

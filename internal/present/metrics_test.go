@@ -107,6 +107,29 @@ func TestEvalText(t *testing.T) {
 	}
 }
 
+// A model that predicts one class for all rows says so, whatever its learner; rows that are of one class themselves say nothing of it.
+func TestMetricsTellOfOneAnswer(t *testing.T) {
+	for _, c := range []struct {
+		rows, predicted [3]float64
+		says            bool
+	}{
+		{[3]float64{97, 3, 0}, [3]float64{100, 0, 0}, true},
+		{[3]float64{97, 3, 0}, [3]float64{99, 1, 0}, false},
+		{[3]float64{100, 0, 0}, [3]float64{100, 0, 0}, false},
+		{[3]float64{50, 30, 20}, [3]float64{0, 0, 100}, true},
+	} {
+		m := &lab.Metrics{N: 100, Accuracy: of(0.5)}
+		for i, name := range []string{"one", "two", "three"} {
+			m.Classes = append(m.Classes, lab.LabelMetrics{Label: name, Rows: c.rows[i], Predicted: c.predicted[i]})
+		}
+		var text bytes.Buffer
+		EvalText(&text, m, "row", false)
+		if got := strings.Contains(text.String(), "all rows are predicted to be "); got != c.says {
+			t.Errorf("%v: %s", c, &text)
+		}
+	}
+}
+
 func TestEvalPages(t *testing.T) {
 	for name, c := range map[string]struct {
 		m    *lab.Metrics
