@@ -137,7 +137,7 @@ func TestLeavesLearnWhatMattersThere(t *testing.T) {
 	for l, leaf := range two.Leaves() {
 		r := leaf[0].Metric.Relevance()
 		lower, upper := r[1]+r[2]+r[3], r[4]+r[5]+r[6]
-		if d := two.Tree()[0].Direction[0]; (d > 0) == (l == 0) && lower < 2*upper || (d > 0) != (l == 0) && upper < 2*lower {
+		if d := two.Tree()[0].Direction[0]; (d > 0) == (l == 0) && lower < 1.5*upper || (d > 0) != (l == 0) && upper < 1.5*lower { // 1 without leaves
 			t.Errorf("leaf %d gives the columns of both sides %.2f and %.2f", l, lower, upper)
 		}
 	}
