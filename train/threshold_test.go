@@ -82,8 +82,8 @@ func TestThresholdsDecideAndAreKept(t *testing.T) {
 		cfg   Config
 		proba string
 	}{
-		{Config{Learner: SVM{}, Map: Map{Features: 32}, Threshold: "max-f1"}, ""},
-		{Config{Learner: SVM{}, Map: Map{Features: 32}, Threshold: "score=-0.7"}, ""},
+		{Config{Learner: SVM{}, Map: Map{Features: 32}, Threshold: "max-f1"}, "temperature"}, // by the rows that chose C
+		{Config{Learner: SVM{}, Map: Map{Features: 32}, Threshold: "score=-0.7"}, "temperature"},
 		{Config{Learner: SVM{}, Map: Map{Features: 32}, Threshold: "0.2"}, "platt"},
 		{Config{Learner: SVM{}, Map: Map{Features: 32}, Threshold: "0.2", Calibrate: Calibration{Method: "isotonic"}}, "isotonic"},
 		{Config{Learner: SVM{}, Map: Map{Features: 32}, Threshold: "recall=0.9", Calibrate: Calibration{Method: "temperature"}}, "temperature"},
