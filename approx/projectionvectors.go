@@ -1,9 +1,11 @@
 package approx
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
+	"mercer/feature"
 	"mercer/internal/random"
 	"mercer/matrix"
 )
@@ -21,6 +23,30 @@ type ProjectionVectors struct {
 	// Factors are, for each coordinate in X, the entries of r (or of r_1, r_2, … one after the other)
 	// whose product it is, ascending.
 	Factors [][]int
+}
+
+// VectorOptions are the degree p of the projection vectors of a map, how many terms t they add up, and the sparsity s of the
+// entries of a term, 0 if they are normal; ok is false for maps that have no such vectors.
+func VectorOptions(cfg feature.Config) (p, t int, s float64, ok bool) {
+	switch p, t, s = cfg.Kernel.Degree, max(cfg.T, 1), cfg.Sparsity; cfg.Map {
+	case feature.PKRP:
+		if s == 0 && cfg.Entries == "sparse" {
+			s = 3
+		}
+		return p, t, s, true
+	case feature.D2PKRP:
+		return 2, cmp.Or(cfg.T, 2), cmp.Or(s, 3), true
+	}
+	return 0, 0, 0, false
+}
+
+// VectorsOf draws n projection vectors of t terms each of a map that has them, of rows of d dimensions.
+func VectorsOf(cfg feature.Config, n, d, t int, seed uint64) ProjectionVectors {
+	p, _, s, _ := VectorOptions(cfg)
+	if cfg.Map == feature.D2PKRP {
+		return QuadraticVectors(n, d, t, s, seed)
+	}
+	return TensorVectors(n, d, p, t, s, seed)
 }
 
 // QuadraticVectors draws n vectors Σ_{i≤t} φ(r_i) of the map d2pk-rp, with φ(r) = (r_1², …, r_d², √2

@@ -229,9 +229,9 @@ func additive(c train.Config) bool {
 // featured says whether a number of features is to be chosen for a configuration.
 func featured(c train.Config) bool {
 	linear := kernel.Kernel{Name: c.KernelName()}.Linear()
-	if chooser := train.Chooser(); c.LearnerName() == chooser.Name() { // it has as many landmarks as its leaves need
+	if c.Traits().ChoosesKernels() { // it has as many landmarks as its leaves need
 		return false
 	}
-	return c.Map.Features == 0 && !linear && !additive(c) && c.Map.Name != feature.ExplicitPoly &&
+	return c.Map.Features == 0 && !linear && !additive(c) && !feature.Config{Map: c.Map.Name}.Decides() &&
 		c.Traits().HasMapOption("features")
 }

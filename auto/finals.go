@@ -50,7 +50,7 @@ func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResu
 	// Those whose time is most predictable go first, after the one that is most often the best; the others use what is
 	// left.
 	order := func(c candidate) int {
-		return btoi(c.LearnerName() != onePass) - 2*btoi(c.LearnerName() == train.Chooser().Name())
+		return btoi(c.LearnerName() != onePass) - 2*btoi(c.Traits().ChoosesKernels())
 	}
 	slices.SortStableFunc(finalists, func(a, b candidate) int { return cmp.Compare(order(a), order(b)) })
 	rows := a.sample.TrainRows()

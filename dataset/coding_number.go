@@ -17,7 +17,7 @@ type numberCoder struct {
 }
 
 func (n *numberCoder) code(to []pair, cell []byte) ([]pair, bool, error) {
-	v, ok := parseWritten(cell, n.decimal)
+	v, ok := n.value(cell)
 	switch {
 	case !ok:
 		return to, true, fmt.Errorf("%q is not a number (with decimals after %q)", shorten(cell), string(n.decimal))
@@ -25,6 +25,14 @@ func (n *numberCoder) code(to []pair, cell []byte) ([]pair, bool, error) {
 		return to, true, errors.New("the number is out of float32's range (3.4e38)")
 	}
 	return append(to, pair{0, float32(v - n.offset)}), true, nil
+}
+
+// value is the number in a cell of the column, in which true and false are 1 and 0.
+func (n *numberCoder) value(cell []byte) (v float64, ok bool) {
+	if v, ok = parseWritten(cell, n.decimal); !ok {
+		v, ok = parseBool(trimWide(cell))
+	}
+	return v, ok
 }
 
 // codeCell implements cellCoder.

@@ -75,7 +75,9 @@ func (p *tableParser) collectCell(i int, cell []byte) (float64, error) {
 		case p.isMissing(cell):
 			return math.NaN(), nil
 		case !ok:
-			return wrongCell, nil
+			if v, ok = parseBool(trim(cell)); !ok {
+				return wrongCell, nil
+			}
 		}
 		return v, nil
 	case measureText:
@@ -97,7 +99,7 @@ func (p *tableParser) collectCell(i int, cell []byte) (float64, error) {
 	}
 	switch a.measure {
 	case measureWritten:
-		if v, ok := parseWritten(cell, p.measures[i].(*numberCoder).decimal); ok {
+		if v, ok := p.measures[i].(*numberCoder).value(cell); ok {
 			return v, nil
 		}
 		return wrongCell, nil

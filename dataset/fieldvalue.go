@@ -4,7 +4,6 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
-	"math"
 	"reflect"
 	"strconv"
 	"time"
@@ -137,12 +136,9 @@ func (c *cell) value() (v float64, ok bool) {
 	case cellMissing, cellDay, cellTime:
 		return 0, false
 	}
-	switch string(c.text) {
-	case "true":
-		return 1, true
-	case "false":
-		return 0, true
+	text := trim(c.text)
+	if v, ok = parseNumber(text); !ok {
+		v, ok = parseBool(text)
 	}
-	v, err := strconv.ParseFloat(string(c.text), 64)
-	return v, err == nil && v == v && !math.IsInf(v, 0)
+	return v, ok
 }

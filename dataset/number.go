@@ -26,6 +26,14 @@ func parseNumber(b []byte) (v float64, ok bool) {
 	return v, end == len(b) && end > 0
 }
 
+// parseBool is 1 of true and 0 of false: the number of a boolean in a column of numbers, of whatever data.
+func parseBool(b []byte) (v float64, ok bool) {
+	if string(b) == "true" {
+		return 1, true
+	}
+	return 0, string(b) == "false"
+}
+
 // scanNumber parses the number that starts at b[i], as parseNumber does, and returns where
 // it ends: i if there is none.
 //

@@ -179,126 +179,30 @@ func asTable(ctx context.Context, in input, texts map[string]bool, opt Options) 
 	return newTable(ctx, in, opt, "csv")
 }
 
-// newSource makes the source for the content.
-func newSource(ctx context.Context, in input, opt Options) (Source, error) {
-	if p, ok := in.(*packed); ok && p.typed != nil {
-		return newTypedTable(ctx, p.typed, opt)
-	}
-	head := in.Head()
-	if len(head) == 0 {
-		return nil, fmt.Errorf("%s: is empty", in.Name())
-	}
-	if opt.LabelSeparator != "" && opt.LabelsFile != "" {
-		return nil, option.Errorf("%s: %s is for lists of labels in a column; a file of labels has one a row", in.Name(),
-			option.Ref("label_separator"))
-	}
-	isNPY, isIDX, isZip := bytes.HasPrefix(head, []byte(npyMagic)), looksLikeIDX(head), bytes.HasPrefix(head, []byte(zipMagic))
+// notForeign is the error for a file that begins so if it has a format that is not read.
+func notForeign(name string, head []byte) error {
 	if len(head) > 262 && string(head[257:262]) == "ustar" {
-		return nil, fmt.Errorf("%s: is a tar archive; unpack it first", in.Name())
+		return fmt.Errorf("%s: is a tar archive; unpack it first", name)
 	}
 	for _, f := range foreign {
 		if strings.HasPrefix(string(head[:min(len(head), 16)]), f.magic) {
-			return nil, fmt.Errorf("%s: is %s; %s (read are %s)", in.Name(), f.name, f.advice, formats)
+			return fmt.Errorf("%s: is %s; %s (read are %s)", name, f.name, f.advice, formats)
 		}
 	}
 	if len(head) > 8 && head[8] == '{' && bytes.Equal(head[4:8], make([]byte, 4)) {
-		return nil, fmt.Errorf("%s: is a model or another file of tensors; give a data file (read are %s)", in.Name(), formats)
+		return fmt.Errorf("%s: is a model or another file of tensors; give a data file (read are %s)", name, formats)
 	}
-	isParquet, isLines := bytes.HasPrefix(head, []byte(parquetMagic)), false
-	isArrow := looksLikeArrow(head)
-	switch opt.Format {
-	case "arrow":
-		if !isArrow {
-			return nil, notOfFormat(in, "an Arrow file or stream")
-		}
-	case "parquet":
-		if !isParquet {
-			return nil, notOfFormat(in, "a Parquet file")
-		}
-	case "jsonl":
-		if isParquet || isArrow || isNPY || isIDX || isZip {
-			return nil, notOfFormat(in, "a file with a JSON object a line")
-		}
-	case "npy":
-		if !isNPY {
-			return nil, notOfFormat(in, "an NPY file")
-		}
-	case "npz":
-		if !isZip {
-			return nil, notOfFormat(in, "an npz archive")
-		}
-	case "idx":
-		if !isIDX {
-			return nil, notOfFormat(in, "an IDX file")
-		}
-	}
-	switch {
-	case opt.LabelSeparator != "" && (isNPY || isIDX || isZip):
-		return nil, option.Errorf("%s: %s is for text; name columns of 0 and 1 with %s", in.Name(), option.Ref("label_separator"),
-			option.Ref("label"))
-	case isParquet:
-		p, ok := in.(*packed)
-		if !ok {
-			return nil, fmt.Errorf("%s: is a Parquet file within another", in.Name())
-		}
-		t, err := newParquetTable(p)
-		if err != nil {
-			return nil, err
-		}
-		return newTypedTable(ctx, t, opt)
-	case isArrow:
-		p, ok := in.(*packed)
-		if !ok {
-			return nil, fmt.Errorf("%s: is Arrow data within another file", in.Name())
-		}
-		t, err := newArrowTable(p)
-		if err != nil {
-			return nil, err
-		}
-		return newTypedTable(ctx, t, opt)
-	case isNPY:
-		return newNPY(in, opt)
-	case isIDX:
-		return newIDX(in, opt)
-	case isZip:
-		return newNPZ(in, opt)
-	}
-	in, err := asUTF8(in, opt.Encoding)
-	if err != nil {
-		return nil, err
-	}
-	head = in.Head()
-	isLines = looksLikeJSONLines(head)
-	if i := bytes.IndexByte(head, 0); i >= 0 {
-		return nil, fmt.Errorf("%s: is not text (a byte 0 at position %d) and of no known format; read are %s", in.Name(), i, formats)
-	}
-	if len(bytes.TrimSpace(head)) == 0 {
-		return nil, fmt.Errorf("%s: is empty", in.Name())
-	}
-	if isLines && (opt.Format == "" || opt.Format == "jsonl" || opt.Format == "auto") {
-		t, err := newJSONTable(ctx, in)
-		if err != nil {
-			return nil, err
-		}
-		return newTypedTable(ctx, t, opt)
-	}
+	return nil
+}
+
+// notForeignText is the error for text that begins so if it has a format that is not read.
+func notForeignText(name string, head []byte) error {
 	for _, f := range foreignTexts {
-		if opt.Format == "" && f.begins.Match(head) {
-			return nil, fmt.Errorf("%s: is %s; %s (read are %s)", in.Name(), f.name, f.advice, formats)
+		if f.begins.Match(head) {
+			return fmt.Errorf("%s: is %s; %s (read are %s)", name, f.name, f.advice, formats)
 		}
 	}
-	switch f := opt.Format; f {
-	case "jsonl":
-		return nil, notOfFormat(in, "a file with a JSON object a line")
-	case "libsvm":
-		return newLIBSVM(in, opt)
-	case "csv", "tsv", "blank", "arff":
-		return newTable(ctx, in, opt, f)
-	}
-	if !looksLikeARFF(head) && looksLikeLIBSVM(head) {
-		return newLIBSVM(in, opt)
-	}
-	return newTable(ctx, in, opt, "")
+	return nil
 }
 
 // openInput opens a file or standard input.

@@ -1,12 +1,44 @@
 package dataset
 
-import "context"
+import (
+	"context"
+	"path/filepath"
+	"strings"
+)
 
 // TableColumn is a column that a TableFile writes.
 type TableColumn struct {
 	Name string
 	Kind string // KindText or KindNumber; "": whole numbers, numbers or text, by all its values
 }
+
+// TableFormat is a format of tables of ConvertFormats.
+type TableFormat struct {
+	Name string
+
+	// Comma is what separates the cells of text, 0 in formats that are not such text.
+	Comma rune
+
+	// Objects says that rows are JSON objects, one a line.
+	Objects bool
+}
+
+// TableFormatOf is the format that the name of a file implies; ok is false if that is none of a table.
+func TableFormatOf(path string) (f TableFormat, ok bool) {
+	f.Name, ok = convertEndings[strings.ToLower(filepath.Ext(path))]
+	switch f.Name {
+	case "csv":
+		f.Comma = ','
+	case "tsv":
+		f.Comma = '\t'
+	case "jsonl":
+		f.Objects = true
+	}
+	return f, ok
+}
+
+// Typed says that the columns have types and are no text.
+func (f TableFormat) Typed() bool { return f.Comma == 0 && !f.Objects }
 
 // TableFile writes a table of text to a file in one of the formats of tables of ConvertFormats, which appears whole at Commit, or not at
 // all. Until then its rows are in a temporary file. The caller must Close it.

@@ -397,6 +397,9 @@ func (p *tableParser) number(i int, cell []byte) (v float64, filled bool, err er
 	case notFinite(cell):
 		return 0, false, p.wrong(i, cell, fmt.Errorf("%q is not a finite number", cell))
 	}
+	if v, ok := parseBool(trim(cell)); ok {
+		return v, false, nil
+	}
 	if p.opt.Schema == nil && p.schema.Header {
 		return 0, false, p.wrong(i, cell, option.Errorf("%q is not a number (%s counts such cells as missing, %s takes the column as text)",
 			shorten(cell), option.Set("na", string(shorten(cell))), option.Set("categorical", p.names[i])))

@@ -28,6 +28,8 @@ type kind struct {
 	usual    int                  // most features that make sense unless asked for; 0: any number
 	basis    bool                 // uses a kernel for basis functions: z(x)·z(y) is not k(x, y)
 	centred  bool                 // z(x)·z(y) is k(x, y) up to a shift of the feature space, see Centred
+	frugal   bool                 // takes time by what is in a row, not by its dimensions
+	columns  bool                 // feature i of dimension j is i·d + j, see ByColumn
 
 	// takes reports whether the map approximates a kernel, of which only the name is needed; nil: any.
 	takes func(k kernel.Kernel) bool
@@ -150,6 +152,22 @@ func MapsOf(of string) (names []string) {
 		}
 	}
 	return names
+}
+
+// ByColumn are the maps whose features each belong to one dimension of the input: feature i of dimension j of d has the number i·d + j.
+func ByColumn() (names []string) {
+	for _, k := range kinds() {
+		if k.columns {
+			names = append(names, k.name)
+		}
+	}
+	return names
+}
+
+// Frugal says that a map takes time and memory by what is in a row, and not by the number of its dimensions.
+func Frugal(name string) bool {
+	k, _ := find(name)
+	return k.frugal
 }
 
 // Usual is how many features a map should have at most unless more are requested, 0 if

@@ -20,11 +20,11 @@ func landmarks() []kind {
 	return []kind{
 		{name: Nystrom, about: "projection on what landmarks span of any kernel's feature space (Nyström)",
 			cost:   "md + mD",
-			source: "Williams and Seeger 2001", options: ranked, words: rows, usual: usualLandmarks,
+			source: "Williams and Seeger 2001", options: ranked, words: rows, usual: usualLandmarks, frugal: true,
 			check: checkLandmarks, sample: landmarkRows, fit: fitNystrom, restore: restoreNystrom},
 		{name: ICholesky, about: "nystrom on the rows of a sample that incomplete Cholesky picks one by one",
 			cost:   "md + mD",
-			source: "Fine and Scheinberg 2001", usual: usualLandmarks,
+			source: "Fine and Scheinberg 2001", usual: usualLandmarks, frugal: true,
 			sample: greedyRows, fit: fitICholesky, restore: restoreICholesky},
 		{name: CKSVD, about: "nystrom with landmarks that are learned, no rows of the sample",
 			cost:   "md + mD",

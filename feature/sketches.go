@@ -16,11 +16,11 @@ func sketches() []kind {
 	return []kind{
 		{name: CountSketch, about: "sums of coordinates that hash alike, for the linear kernel",
 			cost: "nnz", source: "Charikar, Chen and Farach-Colton 2002",
-			options: []string{"hash"}, words: hash, takes: only(kernel.Linear), check: checkHash,
+			options: []string{"hash"}, words: hash, frugal: true, takes: only(kernel.Linear), check: checkHash,
 			make: func(cfg Config, dim int) (Map, error) { return newCountSketch(cfg, dim) }},
 		{name: TensorSketch, about: "convolved count sketches, for polynomials",
 			cost: "p(nnz + D log D)", source: "Pham and Pagh 2013",
-			options: []string{"hash"}, words: hash, takes: only(kernel.Poly), check: checkHash,
+			options: []string{"hash"}, words: hash, frugal: true, takes: only(kernel.Poly), check: checkHash,
 			make: func(cfg Config, dim int) (Map, error) { return newTensorSketch(cfg, dim) }},
 		{name: TensorSRHT, about: "products of Hadamard projections, for polynomials",
 			cost: "p(d log d + D)", source: "Hamid et al. 2014; Wacker et al. 2022",

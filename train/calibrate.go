@@ -226,10 +226,6 @@ func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit,
 	inner.opt.Memory = f.opt.Memory
 	inner.opt.Progress = func(_ string, rows int, share float64) { f.progress("calibrate", rows, share) }
 	inner.cfg.Calibrate, inner.cfg.Threshold = Calibration{}, ""
-	if o, ok := f.cfg.Learner.(Ridge); ok {
-		o.Path = false
-		inner.cfg.Learner = o
-	}
 	t := &f.info.Training
 	if f.learner.fix != nil {
 		f.learner.fix(&inner.cfg, t.Report)

@@ -147,7 +147,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Metric.Form == "none" {
 		c.Metric.Form = ""
 	}
-	if err := set("reduce", &c.Reduce.Method, "pca", "pca", "lda"); err != nil {
+	if err := set("reduce", &c.Reduce.Method, "pca", "pca", discriminants); err != nil {
 		return c, err
 	}
 	if c.Reduce.Method == "pca" {
@@ -257,6 +257,19 @@ func (c *Config) pipeline() *pipeline.Config {
 // defaults filled in.
 func (c Config) Pipeline() (pipeline.Config, error) {
 	return c.pipeline().WithDefaults(kernel.RBF.Name())
+}
+
+// ExactPipeline is Pipeline of rows of which the kernel itself is taken, without a map, whatever the learner.
+func (c Config) ExactPipeline() (pipeline.Config, error) {
+	p := c.pipeline()
+	p.Exact, p.Options = true, feature.Options{}
+	return p.WithDefaults(kernel.RBF.Name())
+}
+
+// Outliers says that it detects outliers, for which rows need no labels.
+func (c Config) Outliers() bool {
+	l := c.Traits()
+	return c.Task == "outliers" || l != nil && slices.Equal(l.tasks, []string{"outliers"})
 }
 
 // text is the configuration as stored in a model.

@@ -138,19 +138,19 @@ func (f *fit) auto(sum *dataset.Summary) string {
 	switch {
 	case f.classes == nil && f.labels == nil:
 		why["learner"] = "for numbers to predict"
-		return "ridge"
+		return ridgeLearner.name
 	case svmLearner.lacks(&f.cfg) != "" && ridgeLearner.lacks(&f.cfg) == "":
 		why["learner"] = "for the option " + svmLearner.lacks(&f.cfg)
-		return "ridge"
+		return ridgeLearner.name
 	case ridgeLearner.lacks(&f.cfg) != "":
 		why["learner"] = "for the option " + ridgeLearner.lacks(&f.cfg)
-		return "svm"
+		return svmLearner.name
 	case rows > svmBytes && rows > statistics:
 		why["learner"] = fmt.Sprintf("an svm would hold %.1f GB of features", rows/1e9)
-		return "ridge"
+		return ridgeLearner.name
 	}
 	why["learner"] = "for classes whose features fit into memory"
-	return "svm"
+	return svmLearner.name
 }
 
 // svmBytes is the largest size of features on which the automatic choice trains an SVM. It is

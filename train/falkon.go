@@ -33,10 +33,13 @@ var falkonLearner = Traits{
 	uses:    []string{"features", "landmarks"},
 	exact:   true,
 	memory:  (*fit).falkonMemory,
-	fewer:   option.Phrasef("fewer %s, which are the landmarks, or a map (%s)", option.Ref("features"), option.Set("learner", "ridge")),
+	fewer:   option.Phrasef("fewer %s, which are the landmarks, or a map (%s)", option.Ref("features"), option.Set("learner", Ridge{}.learner())),
 	train:   (*fit).falkon,
-	keeps:   func(r model.Report) int { return r.(*exact.FalkonReport).Centres },
-	fix:     func(c *Config, r model.Report) { c.Set("lambda", r.(*exact.FalkonReport).Lambda) },
+
+	linearFrom: (*fit).mostCentresFrom,
+
+	keeps: func(r model.Report) int { return r.(*exact.FalkonReport).Centres },
+	fix:   func(c *Config, r model.Report) { c.Set("lambda", r.(*exact.FalkonReport).Lambda) },
 }
 
 // usualCentres is the number of landmarks for many rows.

@@ -10,7 +10,6 @@ import (
 	"mercer/dataset"
 	"mercer/exact"
 	"mercer/internal/option"
-	"mercer/kernel"
 	"mercer/learn"
 	"mercer/model"
 )
@@ -51,7 +50,7 @@ var kernelRidgeLearner = Traits{
 	memory: (*fit).kernelRidgeMemory,
 	train:  (*fit).kernelRidge,
 	tried: tried{variants: func(c Config, d Data) []Config {
-		if d.Rows > 3000 || d.Task != "regress" || c.Kernel.Name != kernel.RBF.Name() {
+		if d.Rows > 3000 || d.Task != "regress" || c.Kernel.Name != c.usualKernel() {
 			return nil
 		}
 		return []Config{c}

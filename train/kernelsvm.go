@@ -61,7 +61,7 @@ var kernelSVMLearner = Traits{
 	train:   (*fit).kernelSVM,
 	sharing: sharing{setting: "c"},
 	tried: tried{variants: func(c Config, d Data) (all []Config) {
-		local := c.Kernel.Name == kernel.RBF.Name() || c.Kernel.Name == kernel.Laplacian.Name()
+		_, local := kernel.Kernel{Name: c.Kernel.Name}.Falling()
 		if d.Rows > 10_000 || d.Task != "classify" || d.Classes > manyClasses || !local {
 			return nil
 		}

@@ -46,7 +46,8 @@ var lassoLearner = Traits{
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: Lasso{},
 
-	parts: (*fit).lassoParts,
+	parts:  (*fit).lassoParts,
+	sparse: true,
 
 	memory: (*fit).lassoMemory,
 	fix:    fixLasso,
@@ -62,8 +63,9 @@ var elasticNetLearner = Traits{
 		"l1_ratio": option.Phrasef("α of the elastic-net, the part of λ that goes to |w| (default 0.5)"),
 	},
 
-	check: checked((*ElasticNet).check),
-	parts: (*fit).lassoParts,
+	check:  checked((*ElasticNet).check),
+	parts:  (*fit).lassoParts,
+	sparse: true,
 
 	memory: (*fit).lassoMemory,
 	fix:    fixLasso,
@@ -82,14 +84,15 @@ var groupLassoLearner = Traits{
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: GroupLasso{},
 
-	parts: (*fit).lassoParts,
+	parts:  (*fit).lassoParts,
+	sparse: true,
 
 	memory: (*fit).lassoMemory,
 	fix:    fixLasso,
 	train: func(f *fit, _ *dataset.Summary) (*solution, error) {
 		if f.groups() == nil {
 			return nil, option.Errorf("%s: group-lasso chooses among the maps of a sum, or among the columns of the input, but %s: take %s with a sum "+
-				"of maps, the linear kernel, one of the maps %v, or the learner lasso", f.src.Name(), f.ungrouped(), option.Ref("map"), perColumn)
+				"of maps, the linear kernel, one of the maps %v, or the learner lasso", f.src.Name(), f.ungrouped(), option.Ref("map"), feature.ByColumn())
 		}
 		return f.lasso(0, learn.FitGroupLasso)
 	},
@@ -152,10 +155,6 @@ func (f *fit) lasso(ratio float64,
 	return &solution{predictor: model.Linear{Linear: linear}, report: report}, nil
 }
 
-// perColumn are the maps whose features each belong to one dimension of the input: feature i
-// of dimension j has the number i·d + j.
-var perColumn = []string{"homogeneous", "chebyshev", "elementary"}
-
 // groups returns the maps of a sum, or otherwise the columns of the input, as groups of features; nil
 // if features belong to no group or are principal components.
 func (f *fit) groups() []learn.Group {
@@ -175,7 +174,7 @@ func (f *fit) groups() []learn.Group {
 		}
 		return groups
 	}
-	if f.info.Feature != nil && !slices.Contains(perColumn, f.info.Feature.Map) {
+	if f.info.Feature != nil && !slices.Contains(feature.ByColumn(), f.info.Feature.Map) {
 		return nil
 	}
 	schema, d, all := &f.info.Schema, f.info.Schema.Dim, f.mapDim()

@@ -49,6 +49,7 @@ var ldaLearner = Traits{
 	likely: func(*Config) (joint bool) { return true },
 
 	parts: func(*fit) int { return 1 },
+	solve: (*fit).solveLDA,
 
 	memory: func(f *fit, _ *dataset.Summary) (bytes float64, formula string) {
 		all, d, k := float64(f.mapDim()), float64(f.learnDim()), float64(f.info.Outputs)
@@ -72,11 +73,11 @@ var ldaLearner = Traits{
 	},
 }
 
-// statisticsLearners are those whose statistics can be kept (Statistics).
-var statisticsLearners = []string{ridgeLearner.name, ldaLearner.name}
+// discriminants is the way to reduce features (Reduction.Method) to linear discriminants.
+const discriminants = "lda"
 
 // discriminates says that linear discriminants are asked for in place of principal components.
-func (c *Config) discriminates() bool { return c.Reduce.Method == "lda" }
+func (c *Config) discriminates() bool { return c.Reduce.Discriminates() }
 
 // checkDiscriminants checks the shrinkage.
 func (c *Config) checkDiscriminants() error {

@@ -69,9 +69,9 @@ var elsewhere = map[string]string{
 	"multilabel":                 "it is a task; ridge, svm and logistic can do it",
 	"rbf": "rbf is a kernel; the learners on it are ridge, svm and logistic of features, " +
 		"and kernel-ridge, falkon and kernel-svm of the kernel itself",
-	"xgboost":      "there are no trees; svm and ridge learn nonlinear models by their features",
-	"randomforest": "there are no trees; svm and ridge learn nonlinear models by their features",
-	"gbm":          "there are no trees; svm and ridge learn nonlinear models by their features",
+	"xgboost":      "rfm has boosted trees beside its kernel machines",
+	"randomforest": "rfm has boosted trees beside its kernel machines",
+	"gbm":          "rfm has boosted trees beside its kernel machines",
 	"knn":          "there is none; svm and ridge learn nonlinear models by their features",
 	"mlp":          "there is none; ridge or logistic of the arccos kernel is an infinitely wide layer",
 }

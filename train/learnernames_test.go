@@ -17,7 +17,7 @@ func TestUnknownLearnerSaysWhatWasMeant(t *testing.T) {
 		{"SVC", "of features it is called svm here, and of the kernel itself kernel-svm; known are"},
 		{"logistic-regression", "it is called logistic here; "},
 		{"sgd", "it is an optimizer of online; "},
-		{"random_forest", "there are no trees; "},
+		{"random_forest", "rfm has boosted trees beside its kernel machines; "},
 		{"oracle", `learner "oracle" is not known; known are auto, ridge, `},
 	} {
 		if err := (Config{Learner: Named{Name: c.name}}).Check(); err == nil || !strings.Contains(err.Error(), c.want) {

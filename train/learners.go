@@ -12,6 +12,7 @@ import (
 	"mercer/feature"
 	"mercer/internal/option"
 	"mercer/model"
+	"mercer/moments"
 )
 
 // Traits are what a learner is like. Each learner has its own file with its options, and a row in the table
@@ -58,16 +59,31 @@ type Traits struct {
 	// tried says whether and how it is tried when no learner is named.
 	tried tried
 
-	// features says that it must see the features, not their principal components.
-	features bool
+	// online says that it learns row by row and goes on from a model, so that it must see the features, not their principal components.
+	online bool
+
+	// sparse says that its penalty is a norm, which leaves few weights nonzero, and no square.
+	sparse bool
 
 	// parts, if not nil, says of how many parts of the rows it takes statistics: it trains on the moments of features, from
 	// which those of the principal components follow. All others see rows of components.
 	parts func(f *fit) int
 
+	// solve, if not nil, trains on statistics of all rows, which may be kept and added to (Statistics).
+	solve func(f *fit, parts []*moments.Stats) (*solution, error)
+
+	// resolve, if not nil, fills in options that follow from the survey.
+	resolve func(f *fit, c *Config)
+
+	// linearFrom, if not nil, is the number of rows from which the time grows with the rows alone.
+	linearFrom func(f *fit) int
+
 	// shared, if not nil, says by which loss a configuration is trained by passes whose sums over parts of the rows are added
 	// (learn.SharedPrimal), "" if by none.
 	shared func(c *Config) (loss string)
+
+	// sharded, if not nil, sets what a training in pieces takes.
+	sharded func(c *Config)
 
 	// memory returns the number of bytes that the training holds besides the map, and the formula in words.
 	memory func(f *fit, sum *dataset.Summary) (bytes float64, formula string)
@@ -97,6 +113,16 @@ func init() { // not a value of table: learners look others up
 		ldaLearner, svmLearner, svrLearner, logisticLearner, oneClassLearner, onlineLearner,
 		kernelRidgeLearner, falkonLearner, kernelSVMLearner, rfmLearner,
 	}
+}
+
+// statisticsLearners are the names of those whose statistics can be kept (Statistics).
+func statisticsLearners() (names []string) {
+	for _, l := range learners() {
+		if l.solve != nil {
+			names = append(names, l.name)
+		}
+	}
+	return names
 }
 
 // learners are all learners.
@@ -131,6 +157,12 @@ func (l *Traits) Name() string {
 // Exact says that it uses the kernel itself instead of a map: its time grows like n² or faster, and
 // it has no number of features unless HasMapOption says so.
 func (l *Traits) Exact() bool { return l != nil && l.exact }
+
+// Online says that it learns row by row, from a stream if need be, and goes on from a model.
+func (l *Traits) Online() bool { return l != nil && l.online }
+
+// Sparse says that its penalty is a norm of the weights, of which few are nonzero, so that there is no model without one.
+func (l *Traits) Sparse() bool { return l != nil && l.sparse }
 
 // ChoosesKernels says that it chooses kernels, their widths and a scaling by held-out rows itself, so that a search has none to try.
 func (l *Traits) ChoosesKernels() bool { return l != nil && l.own }

@@ -32,6 +32,9 @@ type Logistic struct {
 
 func (Logistic) learner() string { return "logistic" }
 
+// logLoss is log(1 + exp(-y·s)), the loss of one class against the rest, by its name in learn.
+const logLoss = "logistic"
+
 // logisticLearner is logistic regression, whose scores are probabilities.
 var logisticLearner = Traits{
 	name:    Logistic{}.learner(),
@@ -46,7 +49,7 @@ var logisticLearner = Traits{
 		case o.Penalty == "l1" || o.Solver == "dual":
 			return ""
 		case o.Multiclass == "ovr":
-			return "logistic"
+			return logLoss
 		}
 		return "multinomial"
 	},
@@ -72,7 +75,7 @@ var logisticLearner = Traits{
 func logisticPath(ctx context.Context, rows *PathRows, info *model.Info, cfg *Config, cs []float64,
 	solved func(i int, l *learn.Linear)) error {
 	o := cfg.Learner.(Logistic)
-	opt := learn.Primal{Loss: "logistic", Tolerance: o.Tolerance, MaxIter: o.MaxIter}
+	opt := learn.Primal{Loss: logLoss, Tolerance: o.Tolerance, MaxIter: o.MaxIter}
 	if o.Multiclass == "multinomial" {
 		opt.Loss = "multinomial"
 	}
@@ -137,7 +140,7 @@ func (f *fit) logistic(sum *dataset.Summary) (*solution, error) {
 	if o.Solver == "dual" {
 		return f.dual(sum, all)
 	}
-	loss := "logistic"
+	loss := logLoss
 	if o.Multiclass == "multinomial" {
 		loss = "multinomial"
 	}
@@ -156,13 +159,13 @@ func (f *fit) dual(sum *dataset.Summary, all *gathered) (*solution, error) {
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
 	o := f.cfg.Learner.(Logistic)
-	choose := learn.Primal{Loss: "logistic", C: o.C}
+	choose := learn.Primal{Loss: logLoss, C: o.C}
 	path, err := f.primalC(all, &choose)
 	if err != nil {
 		return nil, err
 	}
 	opt := learn.SVM{
-		C: choose.C, Loss: "logistic", Tolerance: o.Tolerance, MaxIter: o.MaxIter, Seed: f.cfg.Seed,
+		C: choose.C, Loss: logLoss, Tolerance: o.Tolerance, MaxIter: o.MaxIter, Seed: f.cfg.Seed,
 		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
 	}
 	train := f.fitDual

@@ -3,6 +3,8 @@ package train
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"mercer/exact"
 	"mercer/internal/option"
@@ -41,6 +43,9 @@ type expansion struct{ Prediction Prediction }
 
 func (expansion) learner() string { return "" }
 
+// lookupForms are what a table of a machine holds.
+var lookupForms = strings.Fields("linear constant")
+
 // checkPrediction rejects options that the kernel does not have.
 func (c *Config) checkPrediction() error {
 	switch p := c.prediction(); {
@@ -48,8 +53,8 @@ func (c *Config) checkPrediction() error {
 		return fmt.Errorf("lookup is for the intersection kernel, whose machines can be looked up in tables; the kernel is %s", c.Kernel.Name)
 	case p.Lookup < 0 || p.Lookup > 1<<20:
 		return fmt.Errorf("lookup %d is not a number of bins from 1 to %d", p.Lookup, 1<<20)
-	case p.Form != "" && p.Form != "linear" && p.Form != "constant":
-		return option.Errorf("%s is not known; known are linear, constant", option.Set("lookup_form", p.Form))
+	case !slices.Contains(append([]string{""}, lookupForms...), p.Form):
+		return option.Errorf("%s is not known; known are %s", option.Set("lookup_form", p.Form), strings.Join(lookupForms, ", "))
 	case p.Form != "" && p.Lookup == 0:
 		return option.Errorf("%s is what tables hold, and there are none; give %s as well", option.Ref("lookup_form"), option.Ref("lookup"))
 	case p.Subsample < 0:

@@ -39,7 +39,7 @@ func (f *fit) less() *option.Phrase {
 		return option.Phrasef("%s, or a map to fewer dimensions (%s),", option.Set("learner", svmLearner.name), rbf)
 	case f.info.Feature == nil:
 		return option.Phrasef("a map to fewer dimensions (%s)", rbf)
-	case f.learner.parts == nil && f.learner.name != onlineLearner.name && f.info.Task != "outliers":
+	case f.learner.parts == nil && !f.learner.online && f.info.Task != "outliers":
 		return option.Phrasef("%s, or %s, whose memory does not grow with the rows,", f.fewerFeatures(), ridge)
 	}
 	return f.fewerFeatures()

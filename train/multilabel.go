@@ -46,7 +46,7 @@ func (f *fit) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVM
 		}
 	}
 	unanimous := 1.0 // the score of a label that all rows have
-	if opt.Loss == "logistic" {
+	if opt.Loss == logLoss {
 		unanimous = learn.UnanimousScore(all.weight())
 	}
 	report.C, report.Usual = opt.C, As[SVM](f.cfg.Learner).C == 0 && report.Path == nil

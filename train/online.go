@@ -49,8 +49,8 @@ func (SGD) learner() string { return "online" }
 // surveyRows is the number of rows that are surveyed, 0 if all are.
 func (c *Config) surveyRows() int { return As[SGD](c.Learner).SurveyRows }
 
-// onlineLosses are its losses.
-var onlineLosses = []string{"logistic", "hinge", "squared_hinge", "squared", "epsilon", "quantile", "huber"}
+// onlineLosses are its losses, of classes and of numbers.
+var onlineLosses = slices.Compact(slices.Concat(learn.OnlineLosses(false), learn.OnlineLosses(true)))
 
 // onlineLearner is averaged gradient descent or AdaGrad, one row at a time, on endless streams if need be;
 // it can be continued.
@@ -71,7 +71,7 @@ var onlineLearner = Traits{
 	},
 	check: checked((*SGD).check),
 
-	features: true,
+	online: true,
 
 	memory: (*fit).onlineMemory,
 	train:  (*fit).online,

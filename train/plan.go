@@ -7,9 +7,9 @@ import (
 	"math"
 
 	"mercer/dataset"
+	"mercer/feature"
 	"mercer/internal/units"
 	"mercer/pipeline"
-	"mercer/rfm"
 )
 
 // Plan is everything that a training will do, decided from a survey of the rows alone. What needs the rows themselves is
@@ -147,22 +147,18 @@ func (f *fit) plan() *Plan {
 	case f.cfg.learned():
 		p.MetricRows, p.MetricCentres = cmp.Or(f.cfg.Metric.Rows, metricRows), cmp.Or(f.cfg.Metric.Landmarks, metricCentres)
 	}
-	switch f.learner.name {
-	case falkonLearner.name:
-		p.LinearFrom = f.mostCentresFrom()
-	case rfmLearner.name:
-		p.LinearFrom = rfm.LeafRows(f.rfmOptions(f.sum))
+	if f.learner.linearFrom != nil {
+		p.LinearFrom = f.learner.linearFrom(f)
 	}
-	if o, ok := c.Learner.(Ridge); ok && o.LambdaBy == "" && o.Lambda == 0 {
-		o.LambdaBy = f.lambdaBy(f.sum.Rows)
-		c.Learner = o
+	if f.learner.resolve != nil {
+		f.learner.resolve(f, c)
 	}
 	p.Fixed = f.info.Feature == nil
 	if m := f.info.Feature; m != nil {
 		if c.Map.Features == 0 {
 			c.Map.Features = m.Features
 		}
-		if c.Map.Name == "" && m.Map != "chain" {
+		if c.Map.Name == "" && m.Map != feature.Chain {
 			c.Map.Name = m.Map
 		}
 		p.Fixed = m.Decides()

@@ -30,6 +30,9 @@ type Reduction struct {
 	Method string `json:"reduce,omitempty"`
 }
 
+// Discriminates says that components are linear discriminants, which are found by the labels of the rows.
+func (r Reduction) Discriminates() bool { return r.Method == discriminants }
+
 // reduces says whether principal components are asked for, joint whether those of all features are.
 func (c *Config) reduces() bool { return c.joint() || c.Reduce.MapComponents > 0 }
 func (c *Config) joint() bool {
@@ -52,10 +55,10 @@ func (c *Config) checkReduction() error {
 	case c.reduces() && c.machine():
 		return fmt.Errorf("the learner %s takes the kernel itself and has no features to find principal components of; leave them out, "+
 			"or choose another learner", c.LearnerName())
-	case c.reduces() && c.Traits() != nil && c.Traits().features:
+	case c.reduces() && c.Traits().Online():
 		return fmt.Errorf("the learner %s goes on from features when it is continued and takes no principal components; leave them out, "+
 			"or choose another learner", c.LearnerName())
-	case c.Reduce.MapComponents > 0 && c.Map.Name != "sum":
+	case c.Reduce.MapComponents > 0 && c.Map.Name != feature.Sum:
 		return errors.New("map_components are those of each map of a sum; give components for the features of one map")
 	}
 	return nil

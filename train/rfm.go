@@ -60,10 +60,12 @@ var rfmLearner = Traits{
 	own:     true,
 	check:   checked((*RFM).check),
 	memory:  (*fit).rfmMemory,
-	fewer:   option.Phrasef("fewer %s, which are the landmarks of a machine, or a map (%s)", option.Ref("features"), option.Set("learner", "ridge")),
+	fewer:   option.Phrasef("fewer %s, which are the landmarks of a machine, or a map (%s)", option.Ref("features"), option.Set("learner", Ridge{}.learner())),
 	train:   (*fit).rfm,
 	keeps:   func(r model.Report) int { return r.(*rfm.Report).Centres },
 	fix:     func(*Config, model.Report) {},
+
+	linearFrom: func(f *fit) int { return rfm.LeafRows(f.rfmOptions(f.sum)) },
 }
 
 // own says that the learner chooses kernels and metrics itself, so that the pipeline only scales.

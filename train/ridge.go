@@ -63,8 +63,17 @@ var ridgeLearner = Traits{
 
 	memory: (*fit).ridgeMemory,
 	train:  (*fit).ridge,
+	solve: func(f *fit, parts []*moments.Stats) (*solution, error) {
+		return f.solveRidge(parts, As[Ridge](f.cfg.Learner).LambdaBy, nil)
+	},
+	resolve: func(f *fit, c *Config) {
+		if by := f.lambdaBy(f.sum.Rows); by != "given" {
+			c.Set("lambda_by", by)
+		}
+	},
 	fix: func(c *Config, r model.Report) {
 		o := c.Learner.(Ridge)
+		o.Path = false
 		o.Lambda, o.LambdaBy = r.(*learn.RidgeReport).Lambda, "given"
 		c.Learner = o
 	},

@@ -75,8 +75,8 @@ func CheckSharded(cfg Config) (Config, error) {
 	case c.surveyRows() > 0:
 		return cfg, errors.New("survey_rows is for streams; the survey of pieces is of all rows")
 	}
-	if _, ok := c.Learner.(SVM); ok {
-		cfg.Set("solver", "primal")
+	if l.sharded != nil {
+		l.sharded(&cfg)
 	}
 	return cfg, nil
 }
@@ -258,8 +258,8 @@ func (s *Sharded) Fixed() Config {
 	if m := s.f.info.Feature; m != nil && !m.Decides() {
 		c.Map.Features = s.f.mapDim()
 	}
-	if by := s.f.lambdaBy(s.f.sum.Rows); s.f.learner.name == ridgeLearner.name && by != "given" {
-		c.Set("lambda_by", by)
+	if s.f.learner.resolve != nil {
+		s.f.learner.resolve(s.f, &c)
 	}
 	return c
 }

@@ -197,8 +197,8 @@ func (f *fit) resume() error {
 	c, s := &f.cfg, f.stats
 	ridge := As[Ridge](c.Learner)
 	switch {
-	case !slices.Contains(statisticsLearners, c.LearnerName()):
-		return fmt.Errorf("statistics are for the learners %s, not for %s", strings.Join(statisticsLearners, " and "), c.LearnerName())
+	case c.Traits().solve == nil:
+		return fmt.Errorf("statistics are for the learners %s, not for %s", strings.Join(statisticsLearners(), " and "), c.LearnerName())
 	case ridge.Conformal != 0:
 		return errors.New("intervals take rows that were held back, which saved statistics do not have; train on all rows at once, " +
 			"or ask for the variance")
@@ -255,10 +255,7 @@ func (f *fit) addRows() error {
 	if err := f.reduceStatistics(parts); err != nil {
 		return err
 	}
-	if f.learner.name == ldaLearner.name {
-		return f.take(f.solveLDA(parts))
-	}
-	return f.take(f.solveRidge(parts, As[Ridge](f.cfg.Learner).LambdaBy, nil))
+	return f.take(f.learner.solve(f, parts))
 }
 
 // keep passes the statistics to Options.Keep before they are used up.
@@ -278,9 +275,9 @@ func (f *fit) checkKeep() error {
 	switch {
 	case f.opt.Keep == nil:
 		return nil
-	case !slices.Contains(statisticsLearners, f.learner.name):
-		return option.Errorf("statistics are those of the learners ridge and lda, not of %s; choose %s", f.learner.name,
-			option.Set("learner", ridgeLearner.name))
+	case f.learner.solve == nil:
+		return option.Errorf("statistics are those of the learners %s, not of %s; choose %s", strings.Join(statisticsLearners(), " and "),
+			f.learner.name, option.Set("learner", ridgeLearner.name))
 	case f.bag != nil:
 		return errors.New("statistics are kept of rows, not of bags; make rows of the bags first (transform) and train on these")
 	case f.cfg.Reduce.MapComponents > 0:

@@ -74,6 +74,8 @@ var svmLearner = Traits{
 		}
 		return "squared_hinge"
 	},
+	sharded: func(c *Config) { c.Set("solver", "primal") },
+
 	primal: func(c *Config) bool { return c.Learner.(SVM).primal() },
 	newton: func(c *Config) bool { return c.Learner.(SVM).Multiclass != crammerSinger },
 	train:  (*fit).svm,

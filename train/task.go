@@ -13,7 +13,7 @@ import (
 
 // chooseTask decides between classification and regression.
 func (f *fit) chooseTask(sum *dataset.Summary) error {
-	if f.cfg.LearnerName() == oneClassLearner.name || f.cfg.Task == "outliers" {
+	if f.cfg.Outliers() {
 		if err := f.checkWeights(sum); err != nil {
 			return err
 		}

@@ -217,7 +217,7 @@ func applies(a *Axis, c *train.Config) bool {
 	case name == "components" || name == "variance_share" || name == "whiten" || name == "reduce":
 		return !learner.Exact()
 	case name == "map_components":
-		return c.Map.Name == "sum"
+		return c.Map.Name == feature.Sum
 	}
 	if has, common := learner.Has(name); !common {
 		return has

@@ -177,7 +177,8 @@ func (a *approximation) fill(ctx context.Context, candidates []approx.Candidate,
 		if c.Config.Map != "" {
 			c.Config = feature.Choose(c.Config, a.dim)
 		}
-		if len(a.asked) == 0 && pipeline.Wide(a.dim) && a.kernel.Smooth() && !slices.Contains(frugal, c.Config.Map) {
+		if len(a.asked) == 0 && pipeline.Wide(a.dim) && a.kernel.Smooth() && !feature.Frugal(c.Config.Map) {
+			// Rows are shortened first, as train does it, for kernels of x·y and ‖x-y‖, which a countsketch keeps.
 			c.Config = pipeline.Shortened(c.Config)
 		}
 		c.Features = a.featuresOf(c.Config)
@@ -196,7 +197,3 @@ func (a *approximation) fill(ctx context.Context, candidates []approx.Candidate,
 
 // landmarkBytes is what landmarks may take that nobody asked for.
 const landmarkBytes = 1 << 28
-
-// frugal maps cost by what is in a row and not by its dimensions. The others are, by default, made of
-// rows that are shortened first, as train does it, for kernels of x·y and ‖x-y‖, which a countsketch keeps.
-var frugal = []string{"countsketch", "tensorsketch", "nystrom", "icholesky", "unary", "homogeneous", "chebyshev", "elementary"}

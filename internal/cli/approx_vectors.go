@@ -22,10 +22,10 @@ const fewestNonZeros = 5
 
 // checkVectors says whether the coordinates of a map's projection vectors can be looked at.
 func checkVectors(cfg feature.Config) (ok bool, err error) {
-	if cfg.Map != "pk-rp" && cfg.Map != "d2pk-rp" {
+	p, t, s, ok := approx.VectorOptions(cfg)
+	if !ok {
 		return false, nil
 	}
-	p, t, s := vectorOptions(cfg)
 	if p > mostFactors {
 		return false, usagef("--correlation: coordinates of projection vectors of degree %d are products of so many random numbers, "+
 			"of which %d vectors tell nothing; give a --degree of %d or less", p, vectorsDrawn, mostFactors)
@@ -53,22 +53,6 @@ func checkCorrelation(candidates []approx.Candidate) error {
 	return nil
 }
 
-// vectorOptions are the degree of a map's vectors, how many terms they add up, and the sparsity of the
-// entries of a term, 0 if they are normal.
-func vectorOptions(cfg feature.Config) (p, t int, s float64) {
-	p, t, s = cfg.Kernel.Degree, max(cfg.T, 1), cfg.Sparsity
-	if cfg.Map == "d2pk-rp" {
-		p = 2
-		if cfg.T == 0 {
-			t = 2
-		}
-	}
-	if s == 0 && (cfg.Map == "d2pk-rp" || cfg.Entries == "sparse") {
-		s = 3
-	}
-	return p, t, s
-}
-
 // tooSparse says whether sums of t products of p entries of sparsity s are nearly always 0.
 func tooSparse(p, t int, s float64) bool {
 	return s > 1 && vectorsDrawn*float64(t) < fewestNonZeros*math.Pow(s, float64(p))
@@ -82,7 +66,7 @@ func (a *approximation) vectors(candidates []approx.Candidate) []present.VectorL
 		if ok, err := checkVectors(cfg); !ok || err != nil {
 			continue
 		}
-		p, own, s := vectorOptions(cfg)
+		p, own, s, _ := approx.VectorOptions(cfg)
 		terms := []int{0, 1, 2, 4, 10, 30, own}
 		slices.Sort(terms)
 		for _, t := range slices.Compact(terms) {
@@ -91,13 +75,7 @@ func (a *approximation) vectors(candidates []approx.Candidate) []present.VectorL
 			}
 			l := present.VectorLine{Map: cfg.Map, T: t, OfMap: t == own, Vectors: vectorsDrawn, Dimensions: vectorDimensions, Sparsity: s}
 			for k := range a.opt.Seeds {
-				seed := a.cfg.Seed + uint64(k)
-				var v approx.ProjectionVectors
-				if cfg.Map == "d2pk-rp" {
-					v = approx.QuadraticVectors(vectorsDrawn, vectorDimensions, t, s, seed)
-				} else {
-					v = approx.TensorVectors(vectorsDrawn, vectorDimensions, p, t, s, seed)
-				}
+				v := approx.VectorsOf(cfg, vectorsDrawn, vectorDimensions, t, a.cfg.Seed+uint64(k))
 				n := float64(a.opt.Seeds)
 				e := v.Dependence()
 				l.Coordinates = v.X.Cols

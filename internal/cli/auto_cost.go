@@ -26,9 +26,9 @@ func (t *training) estimable(path string) string {
 		return "statistics (--append, --like)"
 	case t.from != "":
 		return "a training that goes on (--continue)"
-	case t.cfg.LearnerName() == "online" || t.data.Stream:
+	case t.cfg.Traits().Online() || t.data.Stream:
 		return "online learning"
-	case t.cfg.Task == "outliers" || t.cfg.LearnerName() == "one-class":
+	case t.cfg.Outliers():
 		return "outliers"
 	case t.cfg.Map.Given != nil:
 		return "given landmarks"
@@ -59,7 +59,7 @@ func (t *training) predictCost(ctx context.Context, src dataset.Source, memory i
 	}
 	if least > 0 {
 		plan, err := train.NewPlan(ctx, s.All(), s.Rows(), t.cfg, train.Options{Memory: memory})
-		if err != nil || plan.Config.LearnerName() == train.Chooser().Name() { // a trial is a good part of the training
+		if err != nil || plan.Config.Traits().ChoosesKernels() { // a trial is a good part of the training
 			return nil, err
 		}
 	}

@@ -96,7 +96,7 @@ func (c *compare) announce(ctx context.Context, p *Progress, src dataset.Source,
 	all, long := &cost.Forecast{Configurations: len(configs), Trainings: len(configs) * folds}, false
 	for _, v := range configs {
 		short, err := cost.Short(ctx, s, v.Config, c.opt.Memory, longWork/float64(all.Trainings))
-		if err != nil || v.Config.LearnerName() == "online" || v.Config.Map.Given != nil {
+		if err != nil || v.Config.Traits().Online() || v.Config.Map.Given != nil {
 			return nil
 		}
 		long = long || !short

@@ -67,7 +67,7 @@ first training, about how long it takes and what it holds (not with --progress n
 				return usagef("--rows %d are too few for a curve; give 8 at least", most)
 			case seeds < 1:
 				return usagef("--seeds %d is not a number of trainings", seeds)
-			case cfg.Task == "outliers" || cfg.LearnerName() == "one-class":
+			case cfg.Outliers():
 				return usagef("outliers have no labels to measure errors by")
 			}
 			if err := pages.Check(args[0], data.LabelsFile); err != nil {

@@ -45,7 +45,7 @@ A model with a part that cannot be expressed is refused, and the error names tha
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&target, "target", "npz", "kind of file: "+strings.Join(export.Targets, " or "))
+	f.StringVar(&target, "target", export.Targets[0], "kind of file: "+strings.Join(export.Targets, " or "))
 	f.StringVar(&options.View, "view", "model", "postgres, sqlite, duckdb: name of the view, and how those of its tables begin")
 	f.StringVar(&options.Table, "table", "rows", "postgres, sqlite, duckdb: table or view with the rows to score")
 	f.StringVarP(&out, "output", "o", "", "file to write the exported model to")

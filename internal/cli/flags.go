@@ -24,7 +24,7 @@ import (
 // dataFlags are the flags that say how data are read.
 func dataFlags(cmd *cobra.Command, o *dataset.Options) {
 	f := cmd.Flags()
-	f.StringVar(&o.Format, "format", "auto", "format of the data: auto, libsvm, csv, tsv, blank, arff, jsonl, parquet, arrow, npy, npz, idx")
+	f.StringVar(&o.Format, "format", "auto", "format of the data: auto, "+strings.Join(dataset.Formats(), ", "))
 	f.StringVar(&o.Label, "label", "", "label column, by name or by index from 0 (-1: the last); several separated by commas; none "+
 		"(default: the last column, but none of an array for kernel, transform, approx and index)")
 	f.StringVar(&o.LabelSeparator, "label-separator", "", "what separates the labels of a row that may have several, such as | "+
@@ -47,7 +47,7 @@ func dataFlags(cmd *cobra.Command, o *dataset.Options) {
 // checkData finds what is wrong with the flags themselves.
 func checkData(o *dataset.Options) error {
 	for _, c := range []struct{ flag, value, known string }{
-		{"--format", o.Format, "auto libsvm csv tsv blank arff jsonl parquet arrow npy npz idx"},
+		{"--format", o.Format, "auto " + strings.Join(dataset.Formats(), " ")},
 		{"--header", o.Header, "auto yes no"},
 		{"--base", o.Base, "auto 0 1"},
 		{"--encoding", o.Encoding, "auto utf-8 utf-16 utf-16le utf-16be windows-1252 latin-1"},
@@ -166,7 +166,7 @@ func settle(cmd *cobra.Command, c *train.Config) error {
 	if err := nonZero(cmd, kern); err != nil {
 		return err
 	}
-	if c.LearnerName() == "kernel-svm" && cmd.Flags().Changed("nu") && !kernel.Has(kern.Name, "nu") {
+	if has, _ := c.Traits().Has("svm_nu"); has && cmd.Flags().Changed("nu") && !kernel.Has(kern.Name, "nu") {
 		return usagef("--nu is ν of the kernel %s, and the kernel is %s; ν of a support vector machine is --svm-nu",
 			strings.Join(kernelsWith("nu"), ", "), c.Kernel.Name)
 	}
@@ -216,10 +216,8 @@ func exactPipeline(cmd *cobra.Command, c *train.Config) (pipeline.Config, error)
 		return pipeline.Config{}, err
 	}
 	probe := *c
-	probe.Map.Options = feature.Options{}
-	probe.SetLearner("kernel-ridge") // which takes the kernel itself
 	probe.Seed = max(probe.Seed, 1)
-	cfg, err := probe.Pipeline()
+	cfg, err := probe.ExactPipeline()
 	if err != nil {
 		return cfg, UsageError{err}
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -121,7 +120,9 @@ func (v *lambdaValue) Set(s string) error {
 // settle brings the flag together with --lambda-by.
 func (v *lambdaValue) settle() error {
 	c := v.c
-	by, ridge := strings.ToLower(train.As[train.Ridge](c.Learner).LambdaBy), c.LearnerName() == "auto" || c.LearnerName() == "ridge"
+	by, learner := strings.ToLower(train.As[train.Ridge](c.Learner).LambdaBy), c.Traits()
+	chooses, _ := learner.Has("lambda_by")
+	ridge := chooses || learner == nil
 	switch ofTrace := strings.HasPrefix(v.text, "trace*"); {
 	case ofTrace && !ridge:
 		return usagef("--lambda %s is in parts of the mean variance of the features, which the ridge alone knows; give %s a number",
@@ -132,7 +133,7 @@ func (v *lambdaValue) settle() error {
 		c.Set("lambda_by", "trace")
 	case v.text == "auto" && (by == "given" || by == "trace"):
 		return usagef("--lambda auto gives no λ, but --lambda-by %s needs one; give --lambda a number, or leave out --lambda-by", by)
-	case v.text != "auto" && *v.value == 0 && slices.Contains([]string{"lasso", "elastic-net", "group-lasso"}, c.LearnerName()):
+	case v.text != "auto" && *v.value == 0 && learner.Sparse():
 		return usagef("--lambda 0 leaves %s no penalty, which is least squares: take --learner ridge --lambda 0, "+
 			"or leave out --lambda to have one chosen", c.LearnerName())
 	case v.text != "auto" && *v.value == 0 && by == "" && ridge:

@@ -3,10 +3,10 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -37,30 +37,14 @@ type predictionTable struct {
 
 // tabular says whether predictions are a table with names: the file's name or a flag asks for that.
 func (p *predict) tabular() bool {
-	return p.withInput || p.data.Columns.ID != "" || p.top > 0 || p.tableKind() != ""
-}
-
-// tableKind is "csv", "tsv", "jsonl", "parquet", "arrow" or "arrows" by the name of the output, "" for lines of text.
-func (p *predict) tableKind() string {
-	switch ext := strings.ToLower(filepath.Ext(p.out)); ext {
-	case ".csv", ".tsv", ".jsonl":
-		return ext[1:]
-	case ".ndjson":
-		return "jsonl"
-	case ".parquet", ".arrow", ".arrows":
-		return ext[1:]
-	case ".feather":
-		return "arrow"
-	}
-	return ""
+	_, table := dataset.TableFormatOf(p.out)
+	return p.withInput || p.data.Columns.ID != "" || p.top > 0 || table
 }
 
 // runTable predicts rows into a table with names.
 func (p *predict) runTable(cmd *cobra.Command, m *model.Model, src *rows, bars *Progress) error {
-	t := &predictionTable{m: m, lines: p.json || p.tableKind() == "jsonl", sep: ',', top: p.top, scores: p.scores}
-	if p.tableKind() == "tsv" {
-		t.sep = '\t'
-	}
+	format, table := dataset.TableFormatOf(p.out)
+	t := &predictionTable{m: m, lines: p.json || format.Objects, sep: cmp.Or(format.Comma, ','), top: p.top, scores: p.scores}
 	if f, ok := src.file.(*dataset.File); ok {
 		t.carried = f.CarriedColumns()
 	}
@@ -105,14 +89,13 @@ func (p *predict) runTable(cmd *cobra.Command, m *model.Model, src *rows, bars *
 		}
 		return nil
 	}
-	switch kind := p.tableKind(); kind {
-	case "parquet", "arrow", "arrows":
+	if table && format.Typed() {
 		var texts []bool
 		if f, ok := src.file.(*dataset.File); ok {
 			texts = f.CarriedTexts()
 		}
 		var err error
-		if t.columns, err = dataset.CreateTable(p.out, kind, t.typed(texts)); err != nil {
+		if t.columns, err = dataset.CreateTable(p.out, format.Name, t.typed(texts)); err != nil {
 			return err
 		}
 		defer t.columns.Close()

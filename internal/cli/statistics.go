@@ -22,7 +22,7 @@ var ofStatistics = []string{
 // loadStatistics reads the files of --append or --like.
 func (t *training) loadStatistics(cmd *cobra.Command, path string) error {
 	if t.saveStats != "" && t.cfg.LearnerName() == "auto" {
-		t.cfg.SetLearner("ridge")
+		t.cfg.SetLearner(train.OnePass().Name())
 	}
 	if t.appendTo == nil && t.like == "" {
 		return nil

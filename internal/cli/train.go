@@ -141,7 +141,7 @@ columns of 0 and 1 with --task multilabel.
 	learnerFlags(cmd, &t.cfg)
 	dataFlags(cmd, &t.data)
 	bagFlags(cmd, &t.data, &t.bag)
-	f.BoolVar(&t.online, "online", false, "the same as --learner online")
+	f.BoolVar(&t.online, onlineName, false, "the same as --learner "+onlineName)
 	f.StringVar(&t.from, "continue", "", "model of the learner online that goes on learning, with all its settings")
 	f.Var(&t.memory, "memory", "most memory to train in, such as 8GiB (default: 80 % of what is free)")
 	f.BoolVar(&t.cfg.Quick, "quick", false, "leave rfm out of the choice of the learner: train on features of the rbf kernel, which takes less time and often predicts worse")

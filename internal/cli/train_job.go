@@ -22,14 +22,17 @@ import (
 	"mercer/train"
 )
 
+// onlineName is the learner that has a flag of its own.
+var onlineName = train.Config{Learner: train.SGD{}}.LearnerName()
+
 func (t *training) run(cmd *cobra.Command, path string) error {
 	start := time.Now()
 	ctx := cmd.Context()
 	if t.online {
-		if cmd.Flags().Changed("learner") && t.cfg.LearnerName() != "online" {
-			return usagef("--online and --learner %s are two learners; give one of them", t.cfg.LearnerName())
+		if cmd.Flags().Changed("learner") && !t.cfg.Traits().Online() {
+			return usagef("--%s and --learner %s are two learners; give one of them", onlineName, t.cfg.LearnerName())
 		}
-		t.cfg.SetLearner("online")
+		t.cfg.SetLearner(onlineName)
 	}
 	if t.from != "" {
 		return t.goOn(cmd, path)

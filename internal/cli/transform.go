@@ -314,7 +314,7 @@ type fittedTransform struct {
 func fitTransform(ctx context.Context, path string, data dataset.Options, cfg train.Config,
 	opt train.Options) (t *fittedTransform, err error) {
 	t = &fittedTransform{}
-	data.AllInputs = cfg.Reduce.Method != "lda"
+	data.AllInputs = !cfg.Reduce.Discriminates()
 	if cfg.Bag == nil {
 		f, err := dataset.Open(ctx, path, data)
 		if err != nil {
