@@ -264,7 +264,7 @@ func TestAutoEndsWhenItIsTold(t *testing.T) {
 		given.Kernel.Gamma = ""
 		given.Set("c", 0)
 		given.Map.Features = 16
-		m, _, _, err := Train(ctx, src, Options{Budget: time.Minute, Config: given, Progress: func(what string) {
+		m, _, _, err := Train(ctx, src, Options{Budget: 10 * time.Minute, Config: given, Progress: func(what string) {
 			if strings.Contains(what, at) {
 				cancel()
 			}

@@ -133,7 +133,7 @@ func TestLongTrainingsAreAnnouncedInLogs(t *testing.T) {
 	for _, c := range []struct {
 		flags []string
 		said  bool
-	}{{nil, true}, {[]string{"--json"}, true}, {[]string{"--progress", "never"}, false}, {[]string{"--auto", "--budget", "1s"}, false}} {
+	}{{nil, true}, {[]string{"--json"}, true}, {[]string{"--progress", "never"}, false}, {[]string{"--auto", "--budget", "2m", "--kernel", "rbf", "--learner", "ridge"}, false}} {
 		r := mercer(t, append(args, c.flags...)...)
 		if r.code != 0 || strings.Contains(r.stdout, "for 400 rows") {
 			t.Fatalf("%v: code %d: %s%s", c.flags, r.code, r.stdout, r.stderr)
