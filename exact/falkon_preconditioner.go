@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"mercer/internal/landmarks"
 	"mercer/internal/vec"
 	"mercer/matrix"
 )
@@ -83,25 +84,16 @@ func (f *falkon) factorCentres(jitter float64) error {
 	m := f.m
 	f.jitter, f.ratio = 0, 0
 	centres := matrix.Rows{Dense: f.centres}
-	for ; ; jitter *= 10 {
+	jitter, ok := landmarks.Factor(f.ctx, m, f.t, jitter, 1e-3*f.most, func() {
 		vec.Parallel(m, 64, func(lo, hi int) {
 			work := make([]float64, 64*f.against.Work())
 			for i := lo; i < hi && f.ctx.Err() == nil; i += 64 {
 				f.against.Rows(centres, i, min(i+64, hi), f.t[i*m:], work)
 			}
 		})
-		for i := range m {
-			f.t[i*m+i] += jitter
-		}
-		if vec.Cholesky(f.ctx, m, f.t, m) {
-			break
-		}
-		if err := f.ctx.Err(); err != nil {
-			return err
-		}
-		if jitter > 1e-3*f.most {
-			return fmt.Errorf("the kernel matrix of %d centres is not positive definite", m)
-		}
+	})
+	if !ok {
+		return cmp.Or(f.ctx.Err(), fmt.Errorf("the kernel matrix of %d centres is not positive definite", m))
 	}
 	for i := range m {
 		clear(f.t[i*m : i*m+i])

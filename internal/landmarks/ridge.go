@@ -230,22 +230,16 @@ func (r *Ridge) factor(ctx context.Context, lambda float64, m int) bool {
 	if r.rough {
 		unit = 0x1p-33
 	}
-	for jitter := unit * trace; ; jitter *= 10 {
+	_, ok := Factor(ctx, m, r.system, unit*trace, trace, func() {
 		vec.Parallel(m, 64, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				to := r.system[i*m+i : (i+1)*m]
 				copy(to, r.square[i*stride+i:])
 				vec.Axpy64(lambda, r.landmarks[i*stride+i:][:m-i], to)
-				to[0] += jitter
 			}
 		})
-		if vec.Cholesky(ctx, m, r.system, m) {
-			return true
-		}
-		if !(jitter < trace) || ctx.Err() != nil {
-			return false
-		}
-	}
+	})
+	return ok
 }
 
 // Scores returns the scores of rows with values of the kernel by α of the first landmarks, as Solve returned it: rows×outputs.
