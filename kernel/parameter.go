@@ -159,6 +159,21 @@ func (k Kernel) String() string {
 	return text
 }
 
+// Usual is the default of a parameter where all kernels that have it agree on one; ok is false otherwise.
+func Usual(parameter string) (v float64, ok bool) {
+	for _, kind := range kinds {
+		p, has := kind.Parameter(parameter)
+		switch {
+		case !has:
+		case p.Usual != p.Usual, ok && p.Usual != v:
+			return 0, false
+		default:
+			v, ok = p.Usual, true
+		}
+	}
+	return v, ok
+}
+
 // ParameterHelp says in a line what a parameter is, of which kernels, and its usual value.
 func ParameterHelp(name string) string {
 	type use struct {

@@ -98,6 +98,25 @@ type Kernel struct {
 	Sigma float64 `json:"sigma,omitempty"`
 }
 
+// Help says what a setting of kernels is, by its name in JSON.
+func (Kernel) Help(setting string) string {
+	switch setting {
+	case "kernel":
+		return "kernel: " + strings.Join(kernel.Names(), ", ")
+	case "gamma":
+		return kernel.ParameterHelp(setting) + ": a number, median or scale, or one of these times a number, such as median*4"
+	case "sigma":
+		var of []string
+		for _, kind := range kernel.Kinds() {
+			if _, ok := kind.Usual().LengthScale(); ok {
+				of = append(of, kind.Name())
+			}
+		}
+		return "σ in place of γ = 1/(2σ²); the length scale of " + strings.Join(of, ", ")
+	}
+	return kernel.ParameterHelp(setting)
+}
+
 // Map is a feature map with its options.
 type Map struct {
 	// Name is one of feature.Names; "" means one that suits the kernel and the number of

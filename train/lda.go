@@ -31,6 +31,14 @@ type Shrinkage struct {
 	Given bool    `json:"shrinkage_given,omitempty" search:"no"`
 }
 
+// Help says what the shrinkage is, by its name in JSON.
+func (Shrinkage) Help(setting string) string {
+	return map[string]string{
+		shrinkage: "shrinkage of the covariance within classes, of lda and of --reduce lda, from 0 to 1: towards a " +
+			"multiple of the identity (default: the oracle approximating one, from the rows)",
+	}[setting]
+}
+
 // shrinkage is its name.
 const shrinkage = "shrinkage"
 

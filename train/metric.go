@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"mercer/dataset"
@@ -34,6 +35,18 @@ type Metric struct {
 	Rank      int    `json:"metric_rank,omitempty"`
 	Rows      int    `json:"metric_rows,omitempty"`
 	Landmarks int    `json:"metric_landmarks,omitempty"`
+}
+
+// Help says what a setting of a metric is, by its name in JSON.
+func (Metric) Help(setting string) string {
+	return map[string]string{
+		"metric": "distances that are learned from the gradients of a first model: none, " + strings.Join(metric.Forms, ", ") +
+			" (default none); of rfm, which always learns them, the only form to take, diagonal or full",
+		"metric_rounds":    "most rounds in which the metric is learned (default 5)",
+		"metric_rank":      "most axes of a low-rank metric (default: a quarter of the dimensions, 16 at most)",
+		"metric_rows":      "rows that the metric is learned from, drawn at random (default 10,000)",
+		"metric_landmarks": "landmarks of the models that the metric is learned from (default 1,000)",
+	}[setting]
 }
 
 // learned says whether a metric is to be learned.

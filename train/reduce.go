@@ -30,6 +30,18 @@ type Reduction struct {
 	Method string `json:"reduce,omitempty"`
 }
 
+// Help says what a setting of principal components is, by its name in JSON.
+func (Reduction) Help(setting string) string {
+	return map[string]string{
+		"reduce": "what components are: pca, principal ones; lda, linear discriminants, which tell classes apart, " +
+			"one fewer than classes or --components of them (default pca)",
+		"components":     "most principal components of the features to train on (default: the features themselves)",
+		"variance_share": "as many principal components as hold this share of the variance, such as 0.95",
+		"map_components": "principal components to keep of each map of a sum, before those of all features",
+		"whiten":         "divide principal components by their deviations",
+	}[setting]
+}
+
 // Discriminates says that components are linear discriminants, which are found by the labels of the rows.
 func (r Reduction) Discriminates() bool { return r.Method == discriminants }
 

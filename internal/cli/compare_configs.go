@@ -155,7 +155,7 @@ func parseConfig(ctx context.Context, text string, data dataset.Options) (c trai
 	cmd.Flags().StringVar(&c.Task, "task", "auto", "")
 	scaleFlag(cmd, &c)
 	modelFlags(cmd, &c)
-	reductionFlags(cmd, &c)
+	settingFlags(cmd.Flags(), &c.Reduce, train.Reduction.Help)
 	learnerFlags(cmd, &c)
 	if err := cmd.ParseFlags(strings.Fields(text)); err != nil {
 		return c, usagef("--config %q: %w; it takes the flags of mercer train that say how to train", text, err)

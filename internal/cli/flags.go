@@ -94,39 +94,15 @@ func modelFlags(cmd *cobra.Command, c *train.Config) {
 	f.Uint64Var(&c.Seed, "seed", 1, "seed of all that is random")
 }
 
-// reductionFlags are the flags of principal components.
-func reductionFlags(cmd *cobra.Command, c *train.Config) {
-	f := cmd.Flags()
-	f.StringVar(&c.Reduce.Method, "reduce", "", "what components are: pca, principal ones; lda, linear discriminants, which tell classes apart, "+
-		"one fewer than classes or --components of them (default pca)")
-	f.IntVar(&c.Reduce.Components, "components", 0, "most principal components of the features to train on (default: the features themselves)")
-	f.Float64Var(&c.Reduce.Share, "variance-share", 0, "as many principal components as hold this share of the variance, such as 0.95")
-	f.IntVar(&c.Reduce.MapComponents, "map-components", 0, "principal components to keep of each map of a sum, before those of all features")
-	f.BoolVar(&c.Reduce.Whiten, "whiten", false, "divide principal components by their deviations")
-}
-
 // kernelFlags are the flags that name a kernel.
 func kernelFlags(cmd *cobra.Command, c *train.Config) {
-	f := cmd.Flags()
-	f.StringVar(&c.Kernel.Name, "kernel", kernel.RBF.Name(), "kernel: "+strings.Join(kernel.Names(), ", "))
-	f.StringVar(&c.Kernel.Gamma, "gamma", "median", kernel.ParameterHelp("gamma")+
-		": a number, median or scale, or one of these times a number, such as median*4")
-	f.Float64Var(&c.Kernel.Sigma, "sigma", 0, sigmaHelp())
-	f.IntVar(&c.Kernel.Degree, "degree", 0, kernel.ParameterHelp("degree"))
-	f.Float64Var(&c.Kernel.Coef0, "coef0", 1, kernel.ParameterHelp("coef0"))
-	f.Float64Var(&c.Kernel.Nu, "nu", 1.5, kernel.ParameterHelp("nu"))
-	f.Float64Var(&c.Kernel.Homogeneity, "homogeneity", 1, kernel.ParameterHelp("homogeneity"))
-}
-
-// sigmaHelp says what σ is, and of which kernels it is the length scale.
-func sigmaHelp() string {
-	var of []string
-	for _, kind := range kernel.Kinds() {
-		if _, ok := kind.Usual().LengthScale(); ok {
-			of = append(of, kind.Name())
+	c.Kernel.Name, c.Kernel.Gamma = kernel.RBF.Name(), "median"
+	for _, name := range kernel.ParameterNames() {
+		if v, ok := kernel.Usual(name); ok {
+			c.Set(name, v)
 		}
 	}
-	return "σ in place of γ = 1/(2σ²); the length scale of " + strings.Join(of, ", ")
+	settingFlags(cmd.Flags(), &c.Kernel, train.Kernel.Help)
 }
 
 // kernelsWith are the names of the kernels that have a parameter.
@@ -224,26 +200,36 @@ func exactPipeline(cmd *cobra.Command, c *train.Config) (pipeline.Config, error)
 	return cfg, nil
 }
 
-// mapOptions are the flags of single maps, one for each field of feature.Options, with its name in JSON.
+// mapOptions are the flags of single maps.
 func mapOptions(f *pflag.FlagSet, o *feature.Options) {
+	settingFlags(f, o, func(_ feature.Options, name string) string {
+		if name == "landmarks" {
+			return landmarksHelp()
+		}
+		return feature.OptionHelp(name)
+	})
+}
+
+// settingFlags are the flags of the fields of a struct that have help, by their names in JSON; what a field is before is its default.
+func settingFlags[T any](f *pflag.FlagSet, o *T, help func(of T, setting string) string) {
 	v := reflect.ValueOf(o).Elem()
 	for i := range v.NumField() {
-		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		help := feature.OptionHelp(name)
-		if name == "landmarks" {
-			help = landmarksHelp()
+		setting, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		name, text := strings.ReplaceAll(setting, "_", "-"), help(*o, setting)
+		if text == "" {
+			continue
 		}
 		switch to := v.Field(i).Addr().Interface().(type) {
 		case *string:
-			f.StringVar(to, name, "", help)
+			f.StringVar(to, name, *to, text)
 		case *bool:
-			f.BoolVar(to, name, false, help)
+			f.BoolVar(to, name, *to, text)
 		case *int:
-			f.IntVar(to, name, 0, help)
+			f.IntVar(to, name, *to, text)
 		case *float64:
-			f.Float64Var(to, name, 0, help)
+			f.Float64Var(to, name, *to, text)
 		case *[]float64:
-			f.Float64SliceVar(to, name, nil, help)
+			f.Float64SliceVar(to, name, *to, text)
 		default:
 			panic("cli: no flag takes the option " + name)
 		}

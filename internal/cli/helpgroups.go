@@ -41,11 +41,14 @@ var flagGroups = []flagGroup{
 		"results"},
 }
 
-func init() { // options of learners are in no group but theirs
+func init() { // other settings are in the group of learners or of maps
 	for _, s := range train.Settings() {
-		name := strings.ReplaceAll(s.Name, "_", "-")
-		if _, _, shared := groupOf(name); s.Help != nil && !shared {
-			at := slices.IndexFunc(flagGroups, func(g flagGroup) bool { return g.title == "Learner" })
+		name, title := strings.ReplaceAll(s.Name, "_", "-"), "Kernel and map"
+		if s.Help != nil {
+			title = "Learner"
+		}
+		if _, _, shared := groupOf(name); !shared {
+			at := slices.IndexFunc(flagGroups, func(g flagGroup) bool { return g.title == title })
 			flagGroups[at].rest += " " + name
 		}
 	}

@@ -27,13 +27,8 @@ func learnerFlags(cmd *cobra.Command, c *train.Config) {
 			optionOf(f, c, s)
 		}
 	}
-	f.Float64Var(&c.Shrinkage.Value, "shrinkage", 0, "shrinkage of the covariance within classes, of lda and of --reduce lda, from 0 to 1: towards a "+
-		"multiple of the identity (default: the oracle approximating one, from the rows)")
-	f.StringVar(&c.Calibrate.Method, "calibrate", "", "fit probabilities to scores of rows that the learner has not seen: "+
-		"none, platt, isotonic, temperature, logit, quota (default: what costs "+
-		"nothing, which is temperature or logit for rfm, and temperature for an svm that chooses C; otherwise none)")
-	f.IntVar(&c.Calibrate.Folds, "calibrate-folds", 0, "parts that the rows are divided into for --calibrate "+
-		"(default 5, of which as many are used as 20,000 rows need)")
+	settingFlags(f, &c.Shrinkage, train.Shrinkage.Help)
+	settingFlags(f, &c.Calibrate, train.Calibration.Help)
 	f.StringVar(&c.Threshold, "threshold", "", "what divides two classes: a probability, score=NUMBER, or max-f1, precision=SHARE, recall=SHARE or "+
 		"cost=fn:NUMBER,fp:NUMBER, chosen on rows that the learner has not seen (default: the larger probability, or the sign of the score)")
 	f.StringVar(&c.ClassWeight, "class-weight", "", "weights of classes: balanced, or LABEL=WEIGHT,… (default: all 1)")

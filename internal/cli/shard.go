@@ -149,7 +149,7 @@ price by --price. --rows says for how many rows, if DATA is a sample of them.`,
 	f.StringVar(&cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel")
 	scaleFlag(cmd, &cfg)
 	modelFlags(cmd, &cfg)
-	reductionFlags(cmd, &cfg)
+	settingFlags(cmd.Flags(), &cfg.Reduce, train.Reduction.Help)
 	learnerFlags(cmd, &cfg)
 	dataFlags(cmd, &data)
 	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of text")

@@ -88,7 +88,7 @@ k(x, y) over all pairs of members.`,
 	scaleFlag(cmd, &t.cfg)
 	modelFlags(cmd, &t.cfg)
 	cmd.Flags().Lookup("form").Usage += "; complex: pairs as complex numbers, complex64 in npy"
-	reductionFlags(cmd, &t.cfg)
+	settingFlags(cmd.Flags(), &t.cfg.Reduce, train.Reduction.Help)
 	dataFlags(cmd, &t.data)
 	bagFlags(cmd, &t.data, &t.bag)
 	cmd.Flags().BoolVar(&t.json, "json", false, "print one JSON object instead of text")

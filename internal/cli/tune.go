@@ -103,7 +103,7 @@ the journal is removed.`,
 	f.StringVar(&tr.cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel")
 	scaleFlag(cmd, &tr.cfg)
 	modelFlags(cmd, &tr.cfg)
-	reductionFlags(cmd, &tr.cfg)
+	settingFlags(cmd.Flags(), &tr.cfg.Reduce, train.Reduction.Help)
 	learnerFlags(cmd, &tr.cfg)
 	dataFlags(cmd, &tr.data)
 	bagFlags(cmd, &tr.data, &tr.bag)
