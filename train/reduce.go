@@ -34,7 +34,7 @@ type Reduction struct {
 func (Reduction) Help(setting string) string {
 	return map[string]string{
 		"reduce": "what components are: pca, principal ones; lda, linear discriminants, which tell classes apart, " +
-			"one fewer than classes or --components of them (default pca)",
+			"one fewer than classes or as many components as asked for (default pca)",
 		"components":     "most principal components of the features to train on (default: the features themselves)",
 		"variance_share": "as many principal components as hold this share of the variance, such as 0.95",
 		"map_components": "principal components to keep of each map of a sum, before those of all features",

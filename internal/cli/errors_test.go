@@ -51,7 +51,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"train", plain, "-o", "m", "--missing", "guess"}, 2,
 			`mercer train: --missing "guess" is not known; known are auto, error, mean, zero`},
 		{[]string{"train", plain, "-o", "m", "--format", "xls"}, 2,
-			`mercer train: --format "xls" is not known; known are auto, libsvm, csv, tsv, blank, arff, jsonl, parquet, arrow, npy, npz, idx`},
+			`mercer train: --format "xls" is not known; known are auto, csv, tsv, blank, arff, jsonl, libsvm, parquet, arrow, npy, npz, idx`},
 		{[]string{"train", plain, "-o", "m", "--memory", "much"}, 2,
 			"give a number of bytes such as 512MiB, 8GiB or 8GB (GiB is 1024³ bytes, GB 1000³)"},
 		{[]string{"train", plain, "-o", "m", "--progress", "maybe"}, 2,

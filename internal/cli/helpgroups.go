@@ -41,14 +41,11 @@ var flagGroups = []flagGroup{
 		"results"},
 }
 
-func init() { // other settings are in the group of learners or of maps
+func init() { // options of learners are in no group but theirs
 	for _, s := range train.Settings() {
-		name, title := strings.ReplaceAll(s.Name, "_", "-"), "Kernel and map"
-		if s.Help != nil {
-			title = "Learner"
-		}
-		if _, _, shared := groupOf(name); !shared {
-			at := slices.IndexFunc(flagGroups, func(g flagGroup) bool { return g.title == title })
+		name := strings.ReplaceAll(s.Name, "_", "-")
+		if _, _, shared := groupOf(name); s.Help != nil && !shared {
+			at := slices.IndexFunc(flagGroups, func(g flagGroup) bool { return g.title == "Learner" })
 			flagGroups[at].rest += " " + name
 		}
 	}
