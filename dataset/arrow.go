@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -26,19 +25,6 @@ func looksLikeArrow(head []byte) bool {
 }
 
 func isArrowFile(head []byte) bool { return bytes.HasPrefix(head, []byte(arrow.Magic+"\x00\x00")) }
-
-// openArrow opens an Arrow file or stream.
-func openArrow(ctx context.Context, in input, opt Options) (Source, error) {
-	p, ok := in.(*packed)
-	if !ok {
-		return nil, fmt.Errorf("%s: is Arrow data within another file", in.Name())
-	}
-	t, err := newArrowTable(p)
-	if err != nil {
-		return nil, err
-	}
-	return newTypedTable(ctx, t, opt)
-}
 
 // newArrowTable reads the schema. A file, other than a stream, must not be compressed as a whole.
 func newArrowTable(in *packed) (*arrowTable, error) {

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -23,19 +22,6 @@ type parquetTable struct {
 	packed *packed
 	file   *parquet.File
 	stored []stored // how the columns are
-}
-
-// openParquet opens a Parquet file.
-func openParquet(ctx context.Context, in input, opt Options) (Source, error) {
-	p, ok := in.(*packed)
-	if !ok {
-		return nil, fmt.Errorf("%s: is a Parquet file within another", in.Name())
-	}
-	t, err := newParquetTable(p)
-	if err != nil {
-		return nil, err
-	}
-	return newTypedTable(ctx, t, opt)
 }
 
 // newParquetTable opens a file, which must not be compressed as a whole.

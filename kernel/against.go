@@ -38,14 +38,15 @@ func NewAgainst(k Kernel, y matrix.Rows) (*Against, error) {
 	a := &Against{engine: k.Kind().family.engine(k), d: d, m: m}
 	if a.sums = a.engine.sums(false); a.sums != nil {
 		a.pairs = vec.NewPairs(a.sums.of, d, m)
-		rows := make([]float64, m*a.width())
-		a.expandSums(y, 0, m, rows)
 		if a.sums.of == vec.SumAbs {
-			a.centre = common(rows, m, d, a.width(), nil)
+			rows := make([]float64, m*a.width())
 			a.expandSums(y, 0, m, rows)
+			a.centre = common(rows, m, d, a.width(), nil)
 		}
+		row := make([]float64, a.width())
 		for i := range m {
-			a.pairs.Set(i, rows[i*a.width():])
+			a.expandSums(y, i, i+1, row)
+			a.pairs.Set(i, row)
 		}
 		return a, nil
 	}

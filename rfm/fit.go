@@ -303,6 +303,7 @@ func (f *fitting) choose(rows []int) ([]member, error) {
 	for i, m := range all {
 		f.report.Candidates = append(f.report.Candidates, Candidate{Kind: m.Kind, Weight: shares[i], Learned: m.learned.Report})
 	}
+	f.tellProgress(choosing, 1)
 	var chosen []member
 	for _, i := range f.report.order() { // the first divides the rows
 		i -= dropped
