@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"mercer/internal/need"
+	"mercer/internal/engine/testenv"
 	"mercer/train"
 )
 
@@ -17,7 +17,7 @@ import (
 // a remark in its first line and a dot behind each label.
 func adult(t *testing.T, name string) string {
 	t.Helper()
-	f, err := os.Open(need.Data(t, "adult_uci/"+name))
+	f, err := os.Open(testenv.Data(t, "adult_uci/"+name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"mercer/dataset"
-	"mercer/lab"
+	"mercer/eval"
 	"mercer/matrix"
 	"mercer/train"
 )
@@ -67,7 +67,7 @@ func (j *job) tryTest() error {
 		return err
 	}
 	defer o.close()
-	_, err = lab.Evaluate(j.ctx, m, firstRows{src}, lab.Options{})
+	_, err = eval.Evaluate(j.ctx, m, firstRows{src}, eval.Options{})
 	return err
 }
 

@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"mercer/dataset"
-	"mercer/internal/units"
+	"mercer/internal/engine/units"
 	"mercer/matrix"
 )
 

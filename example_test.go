@@ -15,8 +15,8 @@ import (
 
 	"mercer"
 	"mercer/dataset"
+	"mercer/internal/solve/pipeline"
 	"mercer/matrix"
-	"mercer/pipeline"
 	"mercer/train"
 )
 

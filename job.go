@@ -8,9 +8,9 @@ import (
 	"maps"
 	"slices"
 
-	"mercer/auto"
 	"mercer/dataset"
-	"mercer/lab"
+	"mercer/eval"
+	"mercer/internal/search/auto"
 	"mercer/train"
 )
 
@@ -188,12 +188,12 @@ func (j *job) test() (err error) {
 			return err
 		}
 		defer o.close()
-		if r.Test, err = lab.Evaluate(j.ctx, r.Model, src, opt); err != nil {
+		if r.Test, err = eval.Evaluate(j.ctx, r.Model, src, opt); err != nil {
 			return err
 		}
 		r.Unseen = append(r.Unseen, o.unseen()...)
 	case j.held != nil:
-		if r.Test, err = lab.Evaluate(j.ctx, r.Model, j.held, opt); err != nil {
+		if r.Test, err = eval.Evaluate(j.ctx, r.Model, j.held, opt); err != nil {
 			return err
 		}
 	default:

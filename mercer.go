@@ -17,7 +17,7 @@ import (
 	"errors"
 
 	"mercer/dataset"
-	"mercer/lab"
+	"mercer/eval"
 	"mercer/model"
 	"mercer/train"
 )
@@ -29,7 +29,7 @@ type Model = model.Model
 type Prediction = model.Prediction
 
 // Metrics are how well a model predicts.
-type Metrics = lab.Metrics
+type Metrics = eval.Metrics
 
 // Report says what a training took.
 type Report = train.Report
@@ -79,7 +79,7 @@ func Evaluate(ctx context.Context, m *Model, data Data) (*Metrics, error) {
 		return nil, err
 	}
 	defer o.close()
-	return lab.Evaluate(ctx, m, src, lab.Options{})
+	return eval.Evaluate(ctx, m, src, eval.Options{})
 }
 
 // Predict predicts all rows of data, or all bags for a model of bags; labels may be there or not.

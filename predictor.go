@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"mercer/dataset"
-	"mercer/internal/vec"
+	"mercer/internal/engine/vec"
+	"mercer/internal/solve/pipeline"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/pipeline"
 )
 
 // Predictor predicts single records or rows with a model, and reuses its memory: a prediction

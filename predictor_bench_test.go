@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mercer/feature"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 	"mercer/matrix"
 	"mercer/model"
 	"mercer/train"

@@ -8,9 +8,9 @@ import (
 	"math"
 	"time"
 
-	"mercer/auto"
 	"mercer/dataset"
-	"mercer/lab"
+	"mercer/eval"
+	"mercer/internal/search/auto"
 	"mercer/train"
 )
 
@@ -46,7 +46,7 @@ type Config struct {
 	Training train.Options
 
 	// Metrics say what the test tells beside its metrics.
-	Metrics lab.Options
+	Metrics eval.Options
 
 	// Log, if not nil, is told what was found, chosen and trained.
 	Log *slog.Logger

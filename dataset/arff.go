@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
 )
 
 // ARFF (Weka's format): a header of @attribute lines that name the columns and their types,

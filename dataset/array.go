@@ -3,8 +3,8 @@ package dataset
 import (
 	"fmt"
 
-	"mercer/internal/option"
-	"mercer/internal/units"
+	"mercer/internal/engine/option"
+	"mercer/internal/engine/units"
 )
 
 // array is a binary file of numbers, NPY or IDX.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
 )
 
 // assign gives the columns their roles as inputs, labels and weight.

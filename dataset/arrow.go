@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"mercer/internal/arrow"
+	"mercer/internal/read/arrow"
 )
 
 // arrowTable is an Arrow IPC file or stream as a typed table. Only a batch of the file is in memory.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"mercer/internal/arrow"
+	"mercer/internal/read/arrow"
 )
 
 // ArrowRecords calls body with each row of an Arrow IPC stream or file: the names of its columns, and their values for

@@ -1,6 +1,6 @@
 package dataset
 
-import "mercer/internal/arrow"
+import "mercer/internal/read/arrow"
 
 // arrowFile writes int64, double and utf8, all of which may be null, as a file or a stream.
 type arrowFile struct {

@@ -9,7 +9,7 @@ import (
 	"path"
 	"strings"
 
-	"mercer/internal/units"
+	"mercer/internal/engine/units"
 	"mercer/matrix"
 )
 

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"mercer/internal/units"
+	"mercer/internal/engine/units"
 	"mercer/matrix"
 )
 

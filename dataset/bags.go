@@ -9,7 +9,7 @@ import (
 	"math"
 	"os"
 
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
 	"mercer/matrix"
 )
 

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"sync"
 
-	"mercer/internal/units"
-	"mercer/internal/vec"
+	"mercer/internal/engine/units"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
 	"mercer/matrix"
 )
 

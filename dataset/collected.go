@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 )
 
 // Before a training, a pass over a table finds what its columns hold: categories, means, what is missing, and a

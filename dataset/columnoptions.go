@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
 )
 
 // ColumnOptions say what the columns of a table are; where they do not, the data decide. Lists of columns are names,

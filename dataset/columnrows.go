@@ -4,15 +4,15 @@ import (
 	"bufio"
 	"strconv"
 
-	"mercer/internal/arrow"
-	"mercer/internal/parquet"
-	"mercer/internal/whole"
+	"mercer/internal/engine/atomicfile"
+	"mercer/internal/read/arrow"
+	"mercer/internal/read/parquet"
 	"mercer/matrix"
 )
 
 // columnRows writes rows of numbers as a table of float columns, whose names are their numbers from 0, in Parquet or Arrow.
 type columnRows struct {
-	file     *whole.File
+	file     *atomicfile.File
 	w        *bufio.Writer
 	cols     int
 	row      []float32 // of a sparse row
@@ -25,7 +25,7 @@ type columnRows struct {
 }
 
 func createColumns(path, format string, cols int) (*columnRows, error) {
-	file, err := whole.Create(path)
+	file, err := atomicfile.Create(path)
 	if err != nil {
 		return nil, err
 	}

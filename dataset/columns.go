@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"mercer/internal/option"
-	"mercer/internal/units"
+	"mercer/internal/engine/option"
+	"mercer/internal/engine/units"
 )
 
 // attribute is what is known of a column before it has a role.

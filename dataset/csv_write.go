@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mercer/internal/whole"
+	"mercer/internal/engine/atomicfile"
 	"mercer/matrix"
 )
 
@@ -17,7 +17,7 @@ const csvListMark = "|"
 // have several), then one row per line, labels last, as readers expect. Numbers have enough
 // digits to give the same float32 (labels: float64) bits when they are read.
 type csvWriter struct {
-	file     *whole.File
+	file     *atomicfile.File
 	path     string
 	w        *bufio.Writer
 	cols     int
@@ -29,7 +29,7 @@ type csvWriter struct {
 }
 
 func createCSV(path string, cols int) (*csvWriter, error) {
-	f, err := whole.Create(path)
+	f, err := atomicfile.Create(path)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mercer/internal/vec"
+	"mercer/internal/engine/vec"
 )
 
 // Encoder turns records into rows of numbers according to a schema: a number for each numeric column,

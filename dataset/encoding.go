@@ -9,7 +9,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
 )
 
 // Text is UTF-8. UTF-16 is converted, as is any encoding that Options.Encoding names; other text is

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"mercer/internal/option"
-	"mercer/internal/units"
+	"mercer/internal/engine/option"
+	"mercer/internal/engine/units"
 )
 
 // lookRows is how many rows of the head are used to determine a table's columns.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"sync"
 
-	"mercer/internal/option"
-	"mercer/internal/vec"
+	"mercer/internal/engine/option"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 

@@ -3,7 +3,7 @@ package dataset
 import (
 	"math"
 
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 )
 
 // DealFolds gives each of n rows one of k folds, at random by seed and repeat. If class gives the classes

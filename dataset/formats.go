@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
 )
 
 // format is a format of data that are read. A new one is a file that has its reader, and a row of the table.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"mercer/internal/option"
-	"mercer/internal/units"
+	"mercer/internal/engine/option"
+	"mercer/internal/engine/units"
 )
 
 const (

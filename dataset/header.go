@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
 )
 
 // endWithSeparator reports whether lines end with a separator, behind which there is never anything: most rows, or

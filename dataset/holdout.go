@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"mercer/internal/option"
-	"mercer/internal/random"
-	"mercer/internal/units"
+	"mercer/internal/engine/option"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/units"
 )
 
 // Holdout says which rows are kept back to test a model on. Where a file was opened with a column to divide by

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"mercer/internal/units"
+	"mercer/internal/engine/units"
 )
 
 // joined is the tables of several files as one, a line for each row after one with the names of the columns. Parts of the paths

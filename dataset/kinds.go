@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
 )
 
 // Kinds say in a file what the columns of a table are, so that a person can edit it (Profile.Kinds writes what was found).

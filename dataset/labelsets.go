@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"mercer/internal/option"
-	"mercer/internal/units"
+	"mercer/internal/engine/option"
+	"mercer/internal/engine/units"
 	"mercer/matrix"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
 	"mercer/matrix"
 )
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
 )
 
 // LIBSVM text: one row per line,

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"mercer/internal/whole"
+	"mercer/internal/engine/atomicfile"
 	"mercer/matrix"
 )
 
@@ -15,7 +15,7 @@ import (
 // one, then the nonzero values, with indices from 1. Numbers have enough digits to give the
 // same float32 (labels: float64) bits when they are read.
 type libsvmWriter struct {
-	file     *whole.File
+	file     *atomicfile.File
 	path     string
 	w        *bufio.Writer
 	line     []byte
@@ -24,7 +24,7 @@ type libsvmWriter struct {
 }
 
 func createLIBSVM(path string) (*libsvmWriter, error) {
-	f, err := whole.Create(path)
+	f, err := atomicfile.Create(path)
 	if err != nil {
 		return nil, err
 	}

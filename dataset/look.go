@@ -9,7 +9,7 @@ import (
 	"math"
 	"slices"
 
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 )
 
 // Look is what a look at some rows of a table finds of its columns: what missing values, categories, dates and words its schema

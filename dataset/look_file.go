@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"mercer/internal/safetensors"
+	"mercer/internal/engine/safetensors"
 )
 
 // A look is kept in a file of tensors. Texts are bytes, which JSON writes in base64, since a table need not be UTF-8.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 	"mercer/matrix"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 	"mercer/matrix"
 )
 

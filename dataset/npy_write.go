@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"mercer/internal/whole"
+	"mercer/internal/engine/atomicfile"
 	"mercer/matrix"
 )
 
@@ -23,7 +23,7 @@ const npyHeadRoom = 128
 // NPYWriter writes an array of rows in NumPy's format; the number of rows need not be known
 // in advance. The file appears whole at Commit, or not at all.
 type NPYWriter struct {
-	file  *whole.File
+	file  *atomicfile.File
 	w     *bufio.Writer
 	cols  int
 	rows  int
@@ -36,7 +36,7 @@ type NPYWriter struct {
 
 // CreateNPY starts a file of rows of cols elements of the type dtype. The caller must Close it.
 func CreateNPY(path string, cols int, dtype string) (*NPYWriter, error) {
-	f, err := whole.Create(path)
+	f, err := atomicfile.Create(path)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"math"
 	"time"
 
-	"mercer/internal/whole"
+	"mercer/internal/engine/atomicfile"
 	"mercer/matrix"
 )
 
@@ -19,7 +19,7 @@ import (
 // length, so the three arrays that grow with the rows are collected in temporary files: 12
 // bytes per nonzero value, and 8 per row.
 type npzWriter struct {
-	file     *whole.File
+	file     *atomicfile.File
 	parts    [3]npzPart // indices, indptr and data
 	rows     int64
 	cols     int
@@ -41,7 +41,7 @@ const (
 )
 
 func createNPZ(path string, cols int) (*npzWriter, error) {
-	f, err := whole.Create(path)
+	f, err := atomicfile.Create(path)
 	if err != nil {
 		return nil, err
 	}

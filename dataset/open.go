@@ -12,8 +12,8 @@ import (
 	"regexp"
 	"strings"
 
-	"mercer/internal/option"
-	"mercer/internal/units"
+	"mercer/internal/engine/option"
+	"mercer/internal/engine/units"
 )
 
 // File is a data file: a Source that has to be closed.

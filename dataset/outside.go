@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"mercer/internal/option"
-	"mercer/internal/outside"
-	"mercer/internal/units"
+	"mercer/internal/engine/option"
+	"mercer/internal/engine/units"
+	"mercer/internal/read/outside"
 )
 
 // Local says whether a path is of a file or a folder, rather than of a database or another machine.
@@ -56,7 +56,7 @@ func openData(ctx context.Context, path string, opt Options) (*packed, error) {
 	}
 	switch {
 	case isPostgres(path) || isSQLite(path):
-		return nil, fmt.Errorf("%s: this program reads no databases; import mercer/database in it", filepath.Base(ShownPath(path)))
+		return nil, fmt.Errorf("%s: this program reads no databases; import mercer/dataset/database in it", filepath.Base(ShownPath(path)))
 	case opt.Query != "":
 		return nil, option.Errorf("%s: %s is for databases: an SQLite file, or postgres://…", path, option.Ref("query"))
 	case opt.Table != "":
@@ -100,7 +100,7 @@ const mostFetched = 64 << 30
 func fetched(ctx context.Context, path string, progress func(rows int, share float64)) (*packed, error) {
 	name := shownAddress(path)
 	if outside.Fetch == nil {
-		return nil, fmt.Errorf("%s: this program reads no addresses; import mercer/fetch in it", name)
+		return nil, fmt.Errorf("%s: this program reads no addresses; import mercer/dataset/fetch in it", name)
 	}
 	if progress == nil {
 		progress = func(int, float64) {}

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"mercer/internal/arrow"
-	"mercer/internal/parquet"
+	"mercer/internal/read/arrow"
+	"mercer/internal/read/parquet"
 )
 
 // parquetMagic begins a Parquet file.

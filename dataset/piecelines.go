@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"mercer/internal/units"
+	"mercer/internal/engine/units"
 )
 
 // cutText divides text at ends of lines, the first of which hold no rows. Where the head has double quotes, a line ends where their

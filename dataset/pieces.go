@@ -8,7 +8,7 @@ import (
 	"io"
 	"slices"
 
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
 )
 
 // Pieces are a data set in parts that can be read apart, in any order and on different machines: ranges of bytes of text, row

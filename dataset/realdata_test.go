@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"mercer/internal/need"
+	"mercer/internal/engine/testenv"
 )
 
 // TestPublishedFilesAreReadAsTheyAre opens data sets as they were published, of every kind of
@@ -35,7 +35,7 @@ func TestPublishedFilesAreReadAsTheyAre(t *testing.T) {
 		{"mushrooms/mushrooms.gz", Options{}, "libsvm", 8124, 112, false, false, 2, 0, 1, ""},
 		{"a9a/a9a.t.gz", Options{}, "libsvm", 16281, 122, false, false, 2, 1, -1, ""},
 	} {
-		f, err := Open(context.Background(), need.Data(t, c.path), c.opt)
+		f, err := Open(context.Background(), testenv.Data(t, c.path), c.opt)
 		if err != nil {
 			t.Errorf("%s: %v", c.path, err)
 			continue

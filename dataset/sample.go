@@ -6,7 +6,7 @@ import (
 	"context"
 	"slices"
 
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 	"mercer/matrix"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"mercer/internal/option"
-	"mercer/internal/vec"
+	"mercer/internal/engine/option"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"mercer/internal/vec"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 	"mercer/matrix"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 	"mercer/matrix"
 )
 

@@ -3,7 +3,7 @@ package dataset
 import (
 	"slices"
 
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
 )
 
 // split is the column by which rows are to be divided, and how: group, time, column, or "" for none.

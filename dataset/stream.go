@@ -6,7 +6,7 @@ import (
 	"os"
 	"sync"
 
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
 )
 
 // stream is a file that can be read only once, such as a pipe. What has been read is

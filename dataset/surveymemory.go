@@ -3,7 +3,7 @@ package dataset
 import (
 	"fmt"
 
-	"mercer/internal/units"
+	"mercer/internal/engine/units"
 )
 
 // columnBytes is what a survey holds for a column: 48 bytes while it counts, and as many in

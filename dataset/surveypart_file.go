@@ -9,9 +9,9 @@ import (
 	"math"
 	"slices"
 
-	"mercer/internal/random"
-	"mercer/internal/safetensors"
-	"mercer/internal/vec"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/safetensors"
+	"mercer/internal/engine/vec"
 )
 
 // A part of a survey is kept in a file of tensors, with what is no list of numbers as JSON.

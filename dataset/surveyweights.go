@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
 	"mercer/matrix"
 )
 

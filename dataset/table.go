@@ -9,8 +9,8 @@ import (
 	"slices"
 	"sync"
 
-	"mercer/internal/option"
-	"mercer/internal/units"
+	"mercer/internal/engine/option"
+	"mercer/internal/engine/units"
 )
 
 // Tables are text with one row per line and cells separated by commas, semicolons,

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strconv"
 
-	"mercer/internal/option"
-	"mercer/internal/units"
+	"mercer/internal/engine/option"
+	"mercer/internal/engine/units"
 )
 
 // tableParser parses blocks of a table.

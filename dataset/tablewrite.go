@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"mercer/internal/parquet"
-	"mercer/internal/whole"
+	"mercer/internal/engine/atomicfile"
+	"mercer/internal/read/parquet"
 )
 
 // tableWriter writes lines of cells to a file that appears whole or not at all.
@@ -30,7 +30,7 @@ func createTable(path, format string, names []string) (tableWriter, error) {
 		}
 		seen[name] = true
 	}
-	file, err := whole.Create(path)
+	file, err := atomicfile.Create(path)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func createTable(path, format string, names []string) (tableWriter, error) {
 
 // tableFile is what all have.
 type tableFile struct {
-	file  *whole.File
+	file  *atomicfile.File
 	w     *bufio.Writer
 	names []string
 	kinds []valueKind

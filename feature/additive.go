@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"mercer/internal/spare"
-	"mercer/internal/vec"
+	"mercer/internal/engine/freelist"
+	"mercer/internal/engine/vec"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -124,7 +124,7 @@ type series struct {
 	stretch *stretches
 	state   map[string]*matrix.Dense
 	chosen  string
-	free    spare.List[strip]
+	free    freelist.List[strip]
 }
 
 // stretches are the numbers a_j by which the inputs are multiplied.

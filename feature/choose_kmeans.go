@@ -1,8 +1,8 @@
 package feature
 
 import (
-	"mercer/cluster"
-	"mercer/internal/random"
+	"mercer/internal/engine/cluster"
+	"mercer/internal/engine/random"
 	"mercer/matrix"
 )
 

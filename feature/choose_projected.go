@@ -3,9 +3,9 @@ package feature
 import (
 	"math"
 
-	"mercer/cluster"
-	"mercer/internal/random"
-	"mercer/internal/vec"
+	"mercer/internal/engine/cluster"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 

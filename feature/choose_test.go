@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 	"mercer/kernel"
 	"mercer/matrix"
 )

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"mercer/internal/random"
-	"mercer/internal/spare"
+	"mercer/internal/engine/freelist"
+	"mercer/internal/engine/random"
 	"mercer/matrix"
 )
 
@@ -28,7 +28,7 @@ func compositions() []kind {
 type composed struct {
 	steps []Map
 	names []string // of the steps
-	free  spare.List[scratch]
+	free  freelist.List[scratch]
 }
 
 // scratch is the working memory of one call.

@@ -3,7 +3,7 @@ package feature
 import (
 	"fmt"
 
-	"mercer/internal/units"
+	"mercer/internal/engine/units"
 )
 
 // budget is the memory of a composition while its maps are made.

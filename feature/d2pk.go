@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"mercer/internal/spare"
-	"mercer/internal/vec"
+	"mercer/internal/engine/freelist"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 
@@ -41,7 +41,7 @@ const D2PKRP = "d2pk-rp"
 // d2pk is the map [D2PKRP].
 type d2pk struct {
 	matrices []*projection
-	free     spare.Slices[float32]
+	free     freelist.Slices[float32]
 }
 
 func newD2PK(cfg Config, dim int) (*d2pk, error) {

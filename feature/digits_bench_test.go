@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"mercer/internal/need"
+	"mercer/internal/engine/testenv"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -16,7 +16,7 @@ import (
 // memory as dense and as sparse rows, 4,096 at a time. PK-RP is that of LS19's table 4.4.
 func BenchmarkDigits(b *testing.B) {
 	const n, d, batch = 60_000, 784, 4096
-	file, err := os.Open(need.Data(b, "mnist/train-images-idx3-ubyte.gz"))
+	file, err := os.Open(testenv.Data(b, "mnist/train-images-idx3-ubyte.gz"))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"mercer/internal/spare"
+	"mercer/internal/engine/freelist"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -29,7 +29,7 @@ type compared struct {
 	kernel  kernel.Kernel
 	against *kernel.Against
 	height  int
-	free    spare.Slices[float64]
+	free    freelist.Slices[float64]
 }
 
 func fitCompared(ctx context.Context, cfg Config, sample matrix.Rows) (Fitted, error) {

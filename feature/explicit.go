@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"mercer/internal/spare"
+	"mercer/internal/engine/freelist"
 	"mercer/matrix"
 )
 
@@ -28,7 +28,7 @@ type explicit struct {
 	count      [][]int // count[m][w]: the monomials of degree m of w coordinates
 	top        float64 // √(p!·γ^p)
 	constant   float64 // √(c/γ)
-	work       spare.Slices[coordinate]
+	work       freelist.Slices[coordinate]
 }
 
 // coordinate is an element of x̃/√γ that is not 0.

@@ -3,8 +3,8 @@ package feature
 import (
 	"math"
 
-	"mercer/internal/random"
-	"mercer/internal/vec"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/vec"
 )
 
 // Fastfood is the map (Le, Sarlós and Smola, "Fastfood: approximating kernel

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"mercer/internal/units"
+	"mercer/internal/engine/units"
 	"mercer/kernel"
 	"mercer/matrix"
 )

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"mercer/internal/vec"
+	"mercer/internal/engine/vec"
 	"mercer/kernel"
 	"mercer/matrix"
 )

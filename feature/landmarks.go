@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 	"mercer/kernel"
 	"mercer/matrix"
 )

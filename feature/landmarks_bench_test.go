@@ -3,13 +3,13 @@ package feature
 import (
 	"testing"
 
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 	"mercer/kernel"
 	"mercer/matrix"
 )
 
 // BenchmarkNystrom fits to, and transforms, 10,000 rows of 784 uniform numbers with 1,000
-// landmarks: what internal/bench/page/peers/nystroem.py measures of scikit-learn.
+// landmarks: what internal/app/bench/page/peers/nystroem.py measures of scikit-learn.
 func BenchmarkNystrom(b *testing.B) {
 	x := matrix.NewDense(10000, 784)
 	r := random.New(1, "bench")

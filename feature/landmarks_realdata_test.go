@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"mercer/dataset"
-	"mercer/internal/need"
+	"mercer/internal/engine/testenv"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -21,7 +21,7 @@ func TestRandomPivotsBeatUniformOnesOnRealData(t *testing.T) {
 		"letter/letter-recognition.data.gz":      {Label: "0"},
 		"california_housing/cal_housing.data.gz": {},
 	} {
-		src, err := dataset.Open(context.Background(), need.Data(t, path), opt)
+		src, err := dataset.Open(context.Background(), testenv.Data(t, path), opt)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 	"mercer/kernel"
 )
 

@@ -5,9 +5,9 @@ import (
 	"math"
 	"sort"
 
-	"mercer/internal/random"
-	"mercer/internal/spare"
-	"mercer/internal/vec"
+	"mercer/internal/engine/freelist"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 
@@ -56,7 +56,7 @@ type maclaurin struct {
 	shift         []float32            // the contribution of x̃'s last coordinate to each projection, or nil
 	first         float32              // the feature of N = 0
 	height        int                  // rows of a block
-	work          spare.Slices[float32]
+	work          freelist.Slices[float32]
 }
 
 // term is a_n.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"mercer/internal/spelling"
+	"mercer/internal/engine/spelling"
 	"mercer/kernel"
 )
 

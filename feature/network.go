@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"mercer/internal/spare"
-	"mercer/internal/vec"
+	"mercer/internal/engine/freelist"
+	"mercer/internal/engine/vec"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -23,7 +23,7 @@ type network struct {
 	widths *matrix.Dense // 1×m: γ_j/γ₀
 	base   kernel.Kernel // rbf with γ₀
 	powers []float64
-	work   spare.Slices[float64]
+	work   freelist.Slices[float64]
 }
 
 // widestRatio bounds γ_j/γ₀: a centre far from all others, or two that are nearly equal, should not set the widths of the rest.

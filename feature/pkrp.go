@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"mercer/internal/random"
-	"mercer/internal/spare"
-	"mercer/internal/vec"
+	"mercer/internal/engine/freelist"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 
@@ -54,7 +54,7 @@ type pkrp struct {
 	scale    float32       // of products
 	rows     int           // of a block
 	chosen   string
-	free     spare.Slices[float32]
+	free     freelist.Slices[float32]
 }
 
 func newPKRP(cfg Config, dim int) (*pkrp, error) {

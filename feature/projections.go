@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"mercer/internal/random"
-	"mercer/internal/spare"
-	"mercer/internal/vec"
+	"mercer/internal/engine/freelist"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/vec"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -90,7 +90,7 @@ const RP = "rp"
 // rp is the map [RP].
 type rp struct {
 	*projection
-	free spare.Slices[float32]
+	free freelist.Slices[float32]
 }
 
 func newRP(cfg Config, dim int) (*rp, error) {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"mercer/internal/spare"
-	"mercer/internal/vec"
+	"mercer/internal/engine/freelist"
+	"mercer/internal/engine/vec"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -149,7 +149,7 @@ type explicitRP struct {
 	seed      uint64
 	starts    [][]int // the first tuple of each block
 	held      []*projection
-	free      spare.List[explicitWork]
+	free      freelist.List[explicitWork]
 }
 
 // explicitWork is the memory of one goroutine.
@@ -311,7 +311,7 @@ const ReducedPoly = "reduced-poly"
 // reduced is the map [ReducedPoly].
 type reduced struct {
 	lift lifting
-	free spare.Slices[float32]
+	free freelist.Slices[float32]
 }
 
 // mostReduced bounds the features of reduced: 16 MB a row.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"mercer/internal/random"
-	"mercer/internal/vec"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/vec"
 )
 
 // The lengths of orthogonal frequencies. Of independent ones (radius chi) one block has too many long

@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"mercer/internal/need"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/testenv"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -203,7 +203,7 @@ func TestCoupledLengthsVaryLess(t *testing.T) {
 
 // The bias of sorf is gone at the order that Choose sets: rows that differ in one element, where it is largest.
 func TestSORFIsUnbiasedAtTheOrderOfChoose(t *testing.T) {
-	need.Long(t, "a bias of 0.005 of sorf in few dimensions")
+	testenv.Long(t, "a bias of 0.005 of sorf in few dimensions")
 	for _, k := range []kernel.Kernel{rbf, matern(0.5), matern(1.5), arccos(0), arccos(1)} {
 		for _, distance := range []float64{0.5, 2, 4} {
 			if k.Name == "arccos" && distance != 2 {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"mercer/internal/random"
-	"mercer/internal/spare"
-	"mercer/internal/vec"
+	"mercer/internal/engine/freelist"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 
@@ -33,7 +33,7 @@ type sigmoid struct {
 	packed     *vec.Packed[float64]
 	shift      []float64 // b_j/s
 	height     int
-	free       spare.Slices[float64]
+	free       freelist.Slices[float64]
 }
 
 func checkSigmoid(cfg Config) error {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"mercer/internal/digits"
+	"mercer/internal/app/digits"
 	"mercer/kernel"
 	"mercer/matrix"
 )

@@ -1,8 +1,8 @@
 package feature
 
 import (
-	"mercer/internal/spare"
-	"mercer/internal/vec"
+	"mercer/internal/engine/freelist"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 
@@ -36,7 +36,7 @@ func newSkewed(cfg Config, dim int) (Map, error) {
 type skewed struct {
 	*fourier
 	c, logC float64
-	free    spare.List[skewedWork]
+	free    freelist.List[skewedWork]
 }
 
 // skewedRows is how many rows are mapped at a time.

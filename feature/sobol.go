@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"sync"
 
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 )
 
 // sobol is one dimension of a Sobol sequence of 2³² points (Sobol, "On the distribution of

@@ -3,8 +3,8 @@ package feature
 import (
 	"math"
 
-	"mercer/internal/random"
-	"mercer/internal/vec"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/vec"
 )
 
 // SORF is structured orthogonal random features (Yu, Suresh, Choromanski, Holtmann-Rice

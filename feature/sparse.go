@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"mercer/internal/vec"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 

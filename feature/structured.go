@@ -3,8 +3,8 @@ package feature
 import (
 	"fmt"
 
-	"mercer/internal/spare"
-	"mercer/internal/vec"
+	"mercer/internal/engine/freelist"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 
@@ -17,7 +17,7 @@ type structured struct {
 	waves
 	dim, n int
 	stacks []stack
-	free   spare.List[workspace]
+	free   freelist.List[workspace]
 }
 
 // stack is a few blocks that are processed together, for the frequencies [lo, hi). The last

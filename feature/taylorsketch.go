@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"mercer/internal/random"
-	"mercer/internal/spare"
-	"mercer/internal/vec"
+	"mercer/internal/engine/freelist"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/vec"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -53,7 +53,7 @@ type taylorSketch struct {
 	norm2         float64   // ‖μ‖²
 	levels        []taylorLevel
 	state         map[string]*matrix.Dense
-	work          spare.Slices[float32]
+	work          freelist.Slices[float32]
 }
 
 // taylorLevel is the sketch of one term.

@@ -3,7 +3,7 @@ package feature
 import (
 	"math"
 
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 	"mercer/kernel"
 	"mercer/matrix"
 )

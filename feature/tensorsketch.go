@@ -1,9 +1,9 @@
 package feature
 
 import (
-	"mercer/internal/random"
-	"mercer/internal/spare"
-	"mercer/internal/vec"
+	"mercer/internal/engine/freelist"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 
@@ -41,7 +41,7 @@ type tensorSketch struct {
 	features int
 	tables   []hashTable
 	fft      *vec.FFT
-	work     spare.Slices[float32]
+	work     freelist.Slices[float32]
 }
 
 func newTensorSketch(cfg Config, dim int) (*tensorSketch, error) {

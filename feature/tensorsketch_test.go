@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"mercer/internal/vec"
+	"mercer/internal/engine/vec"
 	"mercer/kernel"
 	"mercer/matrix"
 )

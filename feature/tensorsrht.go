@@ -5,9 +5,9 @@ import (
 	"math"
 	"math/bits"
 
-	"mercer/internal/random"
-	"mercer/internal/spare"
-	"mercer/internal/vec"
+	"mercer/internal/engine/freelist"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 
@@ -51,11 +51,11 @@ type tensorSRHT struct {
 	m        int // features, real or complex
 	n        int // order of H
 	complex  bool
-	groups   int                   // of n blocks, each group with its own signs
-	signs    []float32             // of each group, of each factor: n for the real parts, n for the imaginary
-	scales   []float32             // of the projections: 1, and √(1/M) for those of the first factor
-	places   []int32               // of each factor, of each feature: where in the projections
-	work     spare.Slices[float32] // x̃, then the projections
+	groups   int                      // of n blocks, each group with its own signs
+	signs    []float32                // of each group, of each factor: n for the real parts, n for the imaginary
+	scales   []float32                // of the projections: 1, and √(1/M) for those of the first factor
+	places   []int32                  // of each factor, of each feature: where in the projections
+	work     freelist.Slices[float32] // x̃, then the projections
 }
 
 func newTensorSRHT(cfg Config, dim int) (*tensorSRHT, error) {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"mercer/internal/spare"
-	"mercer/internal/vec"
+	"mercer/internal/engine/freelist"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 
@@ -46,7 +46,7 @@ type unary struct {
 	scale      []float32 // √(1/(N·a_j))
 	state      map[string]*matrix.Dense
 	chosen     string
-	work       spare.Slices[float32]
+	work       freelist.Slices[float32]
 }
 
 // usualUnary is N unless the configuration says otherwise.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"mercer/internal/need"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/testenv"
 	"mercer/matrix"
 )
 
@@ -132,7 +132,7 @@ func TestEveryMapIsUnbiasedInFewDimensions(t *testing.T) {
 }
 
 func TestEveryMapIsUnbiasedOverManySeeds(t *testing.T) {
-	need.Long(t, "a bias of a hundredth of the kernel in few dimensions")
+	testenv.Long(t, "a bias of a hundredth of the kernel in few dimensions")
 	for _, c := range unbiasedCases() {
 		for _, d := range []int{1, 2, 3, 4, 5, 8, 12, 16, 33} {
 			proveUnbiased(t, c, d, 128, 200, 5)

@@ -6,8 +6,8 @@ import (
 	"os"
 	"testing"
 
-	"mercer/internal/random"
-	"mercer/internal/vec"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/vec"
 	"mercer/kernel"
 	"mercer/matrix"
 )

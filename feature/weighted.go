@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"mercer/internal/spare"
-	"mercer/internal/vec"
+	"mercer/internal/engine/freelist"
+	"mercer/internal/engine/vec"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -28,8 +28,8 @@ type weighted struct {
 	weights4 *vec.Packed[float32] // of 4 bytes, instead of weights and, if it is rbf, against
 	moved    *gaussians
 	height   int // rows of a block
-	free     spare.Slices[float64]
-	free4    spare.Slices[float32]
+	free     freelist.Slices[float64]
+	free4    freelist.Slices[float32]
 }
 
 // newWeighted makes the map of weights w, m×D. lean means that it may be computed in float32.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"mercer/internal/spare"
-	"mercer/internal/vec"
+	"mercer/internal/engine/freelist"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 
@@ -24,7 +24,7 @@ type words struct {
 	packed  *vec.Packed[float64]
 	half    []float64 // ½‖μ_j‖²
 	height  int
-	free    spare.Slices[float64]
+	free    freelist.Slices[float64]
 }
 
 func fitWords(ctx context.Context, cfg Config, sample matrix.Rows) (Fitted, error) {

@@ -3,7 +3,7 @@ package kernel
 import (
 	"math"
 
-	"mercer/internal/vec"
+	"mercer/internal/engine/vec"
 )
 
 // ExpChi2 is exp(-γ Σ (x_j-y_j)²/(x_j+y_j)), x, y ≥ 0: rbf on the feature space of chi2. It is the usual

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"mercer/internal/random"
-	"mercer/internal/vec"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 

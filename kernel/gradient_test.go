@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 	"mercer/matrix"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"mercer/internal/vec"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 

@@ -3,8 +3,8 @@ package kernel
 import (
 	"fmt"
 
-	"mercer/internal/spare"
-	"mercer/internal/vec"
+	"mercer/internal/engine/freelist"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 
@@ -18,7 +18,7 @@ type Lines struct {
 	width int
 	tiles []*tile // laid out once for all, or nil
 	xs    []float64
-	outs  spare.Slices[float64]
+	outs  freelist.Slices[float64]
 }
 
 // lineColumns is how many columns are computed at a time: their rows in float64, of 784

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"mercer/internal/spelling"
+	"mercer/internal/engine/spelling"
 )
 
 // foreign says of names that other programs and papers have for kernels what they are here. Names are

@@ -3,7 +3,7 @@ package kernel
 import (
 	"math"
 
-	"mercer/internal/vec"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 

@@ -3,8 +3,8 @@ package model
 import (
 	"fmt"
 
-	"mercer/internal/option"
-	"mercer/learn"
+	"mercer/internal/engine/option"
+	"mercer/internal/solve/learn"
 	"mercer/matrix"
 )
 

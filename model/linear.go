@@ -1,9 +1,9 @@
 package model
 
 import (
-	"mercer/internal/safetensors"
-	"mercer/learn"
-	"mercer/reduce"
+	"mercer/internal/engine/safetensors"
+	"mercer/internal/solve/learn"
+	"mercer/internal/solve/reduce"
 )
 
 // Linear is the predictor of all learners that are linear in the features.

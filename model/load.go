@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strconv"
 
-	"mercer/internal/option"
-	"mercer/internal/safetensors"
-	"mercer/learn"
+	"mercer/internal/engine/option"
+	"mercer/internal/engine/safetensors"
+	"mercer/internal/solve/learn"
+	"mercer/internal/solve/pipeline"
 	"mercer/matrix"
-	"mercer/pipeline"
 )
 
 // Load reads a model file and checks it: the checksum of its bytes, that its parts are consistent,

@@ -1,8 +1,8 @@
 package model
 
 import (
-	"mercer/learn"
-	"mercer/reduce"
+	"mercer/internal/solve/learn"
+	"mercer/internal/solve/reduce"
 )
 
 // Likely is the predictor of a linear classifier: if the report of its training names a loss that

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"mercer/exact"
-	"mercer/internal/safetensors"
+	"mercer/internal/engine/safetensors"
+	"mercer/internal/solve/exact"
 	"mercer/matrix"
 )
 

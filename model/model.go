@@ -14,10 +14,10 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/internal/solve/learn"
+	"mercer/internal/solve/pipeline"
 	"mercer/kernel"
-	"mercer/learn"
 	"mercer/matrix"
-	"mercer/pipeline"
 )
 
 // Model is a trained model. It does not change and is safe for concurrent use.

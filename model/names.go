@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
 )
 
 // checkNames returns an error unless the classes and labels are text that a file keeps apart: UTF-8, each once.

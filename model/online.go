@@ -1,8 +1,8 @@
 package model
 
 import (
-	"mercer/internal/safetensors"
-	"mercer/learn"
+	"mercer/internal/engine/safetensors"
+	"mercer/internal/solve/learn"
 )
 
 // Online is the predictor of the online learner, with the state that it needs to continue.

@@ -1,11 +1,11 @@
 package model
 
 import (
-	"mercer/internal/safetensors"
-	"mercer/learn"
+	"mercer/internal/engine/safetensors"
+	"mercer/internal/solve/learn"
+	"mercer/internal/solve/reduce"
+	"mercer/internal/solve/rfm"
 	"mercer/matrix"
-	"mercer/reduce"
-	"mercer/rfm"
 )
 
 // Scorer scores rows. It is safe for concurrent use.

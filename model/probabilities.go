@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"mercer/internal/option"
-	"mercer/internal/safetensors"
-	"mercer/learn"
+	"mercer/internal/engine/option"
+	"mercer/internal/engine/safetensors"
+	"mercer/internal/solve/learn"
 )
 
 // Probabilities come from the learner, if its loss is a likelihood, or from a calibration of its

@@ -6,12 +6,12 @@ import (
 	"math"
 	"slices"
 
-	"mercer/exact"
-	"mercer/internal/safetensors"
-	"mercer/internal/trees"
+	"mercer/internal/engine/safetensors"
+	"mercer/internal/solve/exact"
+	"mercer/internal/solve/metric"
+	"mercer/internal/solve/rfm"
+	"mercer/internal/solve/trees"
 	"mercer/matrix"
-	"mercer/metric"
-	"mercer/rfm"
 )
 
 // Recursive is the predictor of recursive feature machines: a tree with kernel machines in its leaves, each with a

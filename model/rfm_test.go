@@ -3,8 +3,8 @@ package model
 import (
 	"testing"
 
-	"mercer/internal/safetensors"
-	"mercer/internal/trees"
+	"mercer/internal/engine/safetensors"
+	"mercer/internal/solve/trees"
 )
 
 // Tensors of boosted trees that do not go together are refused, each part of them.

@@ -5,10 +5,10 @@ import (
 	"math"
 	"slices"
 
-	"mercer/internal/safetensors"
-	"mercer/learn"
+	"mercer/internal/engine/safetensors"
+	"mercer/internal/solve/learn"
+	"mercer/internal/solve/reduce"
 	"mercer/matrix"
-	"mercer/reduce"
 )
 
 // Ridge is the predictor of a ridge regression with the variance of its predictions.

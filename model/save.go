@@ -9,8 +9,8 @@ import (
 	"maps"
 	"strconv"
 
-	"mercer/internal/safetensors"
-	"mercer/internal/whole"
+	"mercer/internal/engine/atomicfile"
+	"mercer/internal/engine/safetensors"
 	"mercer/matrix"
 )
 
@@ -31,7 +31,7 @@ func (i *Info) fileVersion() int {
 
 // Save writes the model to a file that appears whole or not at all.
 func (m *Model) Save(path string) error {
-	f, err := whole.Create(path)
+	f, err := atomicfile.Create(path)
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"mercer/internal/option"
-	"mercer/learn"
+	"mercer/internal/engine/option"
+	"mercer/internal/solve/learn"
 )
 
 // Threshold says from which score on a model of two classes predicts the second, in place of 0 or of a probability of ½.

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"reflect"
 
-	"mercer/exact"
-	"mercer/learn"
-	"mercer/metric"
-	"mercer/reduce"
-	"mercer/rfm"
+	"mercer/internal/solve/exact"
+	"mercer/internal/solve/learn"
+	"mercer/internal/solve/metric"
+	"mercer/internal/solve/reduce"
+	"mercer/internal/solve/rfm"
 )
 
 // Training describes how a model was trained: what was chosen, and why.

@@ -1,8 +1,8 @@
 package model
 
 import (
-	"mercer/exact"
-	"mercer/internal/spare"
+	"mercer/internal/engine/freelist"
+	"mercer/internal/solve/exact"
 	"mercer/matrix"
 )
 
@@ -25,12 +25,12 @@ func (m *Model) machineOutputs() int {
 type votes struct {
 	Machine
 	classes   int
-	decisions *spare.List[matrix.Dense]
+	decisions *freelist.List[matrix.Dense]
 }
 
 // NewVotes makes the predictor of a machine with an output for each pair of classes.
 func NewVotes(p Machine, classes int) Predictor {
-	return votes{p, classes, new(spare.List[matrix.Dense])}
+	return votes{p, classes, new(freelist.List[matrix.Dense])}
 }
 
 func (p votes) Scores(dst *matrix.Dense, z matrix.Rows) {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mercer/internal/cli"
+	"mercer/internal/app/cli"
 )
 
 func main() { os.Exit(program().Main()) }

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"mercer/internal/present"
-	"mercer/internal/report"
+	"mercer/internal/app/render"
+	"mercer/internal/engine/report"
 )
 
 // result is what a command line did.
@@ -187,7 +187,7 @@ func goldenPage(t *testing.T, name string, page *report.Page) {
 func goldenJSON(t *testing.T, name string, v any) {
 	t.Helper()
 	var w bytes.Buffer
-	if err := present.JSON(&w, v); err != nil {
+	if err := render.JSON(&w, v); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, name+".json", w.Bytes())

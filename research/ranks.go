@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mercer/internal/cli"
-	"mercer/internal/present"
-	"mercer/internal/units"
-	"mercer/rank"
+	"mercer/internal/app/cli"
+	"mercer/internal/app/render"
+	"mercer/internal/engine/hypothesis"
+	"mercer/internal/engine/units"
 )
 
 // ranks is the state of the command of that name.
@@ -74,7 +74,7 @@ independent, and make everything look significant.`,
 
 // scoreTable is a table of scores with its name.
 type scoreTable struct {
-	rank.Table
+	hypothesis.Table
 	name string
 }
 
@@ -95,7 +95,7 @@ func (r *ranks) run(cmd *cobra.Command, path string) error {
 	if r.control != "" && !slices.Contains(t.Methods, r.control) {
 		return usagef("--control %q is no method of %s, which has %s", r.control, t.name, strings.Join(t.Methods, ", "))
 	}
-	out, err := rank.Compare(t.Table, rank.CompareOptions{Lower: r.lower, Alpha: r.alpha, Control: r.control})
+	out, err := hypothesis.Compare(t.Table, hypothesis.CompareOptions{Lower: r.lower, Alpha: r.alpha, Control: r.control})
 	if err != nil {
 		return fmt.Errorf("%s: %s", t.name, strings.TrimPrefix(err.Error(), "rank: "))
 	}
@@ -103,7 +103,7 @@ func (r *ranks) run(cmd *cobra.Command, path string) error {
 		if err := r.pages.Write(cmd, ranksPage(out, t.name), true); err != nil {
 			return err
 		}
-		return present.JSON(cmd.OutOrStdout(), out)
+		return render.JSON(cmd.OutOrStdout(), out)
 	}
 	ranksText(cmd.OutOrStdout(), out, t.name)
 	return r.pages.Write(cmd, ranksPage(out, t.name), false)

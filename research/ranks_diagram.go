@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"mercer/internal/present"
-	"mercer/rank"
+	"mercer/internal/app/render"
+	"mercer/internal/engine/hypothesis"
 )
 
 // mostName bounds the name of a method in a diagram.
@@ -18,13 +18,13 @@ const mostName = 40
 
 // ranksDiagram draws a critical-difference diagram: the methods, the best first, on the axis of mean ranks, and the groups that
 // do not differ as lines on the right; with a control, ≈ marks what does not differ from it.
-func ranksDiagram(w io.Writer, out *rank.Comparison) {
+func ranksDiagram(w io.Writer, out *hypothesis.Comparison) {
 	const axis = 48 // characters from rank 1 to rank k
 	k := len(out.Methods)
 	column := func(r float64) int { return int(math.Round((r - 1) / float64(k-1) * axis)) }
 	name, control := len("control"), math.NaN()
 	for _, m := range out.Methods {
-		name = max(name, utf8.RuneCountInString(present.ShortLabel(m.Method, mostName)))
+		name = max(name, utf8.RuneCountInString(render.ShortLabel(m.Method, mostName)))
 		if m.Method == out.Control {
 			control = m.MeanRank
 		}
@@ -56,7 +56,7 @@ func ranksDiagram(w io.Writer, out *rank.Comparison) {
 		case math.Abs(m.MeanRank-control) <= out.CriticalDifference:
 			marks = "  ≈"
 		}
-		text := fmt.Sprintf("  %-*s  %6.3f %s%s", name, present.ShortLabel(m.Method, mostName), m.MeanRank, row, marks)
+		text := fmt.Sprintf("  %-*s  %6.3f %s%s", name, render.ShortLabel(m.Method, mostName), m.MeanRank, row, marks)
 		fmt.Fprintln(w, strings.TrimRight(text, " "))
 	}
 	if d := column(1 + out.CriticalDifference); d <= axis {

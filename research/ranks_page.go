@@ -5,14 +5,14 @@ import (
 	"math"
 	"slices"
 
-	"mercer/internal/present"
-	"mercer/internal/report"
-	"mercer/internal/units"
-	"mercer/rank"
+	"mercer/internal/app/render"
+	"mercer/internal/engine/hypothesis"
+	"mercer/internal/engine/report"
+	"mercer/internal/engine/units"
 )
 
 // ranksPage is the page of ranks; data names the table.
-func ranksPage(out *rank.Comparison, data string) *report.Page {
+func ranksPage(out *hypothesis.Comparison, data string) *report.Page {
 	page := &report.Page{Title: "Methods ranked", Subtitle: fmt.Sprintf("%s: %s × %s, %s scores are better", data,
 		units.Plural(out.DataSets, "data set"), units.Plural(len(out.Methods), "method"), out.Better)}
 	s := page.Section("Mean ranks")
@@ -22,7 +22,7 @@ func ranksPage(out *rank.Comparison, data string) *report.Page {
 	best, control := 0, -1
 	for i, m := range out.Methods {
 		d.Names, d.Averages = append(d.Names, m.Method), append(d.Averages, m.MeanRank)
-		t.Rows = append(t.Rows, []string{m.Method, fmt.Sprintf("%.3f", m.MeanRank), present.Number(m.MeanScore)})
+		t.Rows = append(t.Rows, []string{m.Method, fmt.Sprintf("%.3f", m.MeanRank), render.Number(m.MeanScore)})
 		if m.MeanRank < out.Methods[best].MeanRank {
 			best = i
 		}
@@ -50,10 +50,10 @@ func ranksPage(out *rank.Comparison, data string) *report.Page {
 	s.Table(t)
 	if out.Two == nil {
 		facts := []report.Fact{{Name: "Friedman", Value: fmt.Sprintf("χ² = %.4g of %s of freedom, p = %s", out.Friedman.ChiSquare,
-			units.Plural(out.Friedman.DF, "degree"), present.PValue(out.Friedman.P))}}
+			units.Plural(out.Friedman.DF, "degree"), render.PValue(out.Friedman.P))}}
 		if f := out.ImanDavenport.F; f != nil {
 			facts = append(facts, report.Fact{Name: "Iman-Davenport", Value: fmt.Sprintf("F = %.4g of %d and %d degrees of freedom, p = %s", *f,
-				out.ImanDavenport.DF1, out.ImanDavenport.DF2, present.PValue(out.ImanDavenport.P))})
+				out.ImanDavenport.DF1, out.ImanDavenport.DF2, render.PValue(out.ImanDavenport.P))})
 		}
 		s.Facts(append(facts, report.Fact{Name: "critical difference", Value: fmt.Sprintf("%.3f", out.CriticalDifference)})...)
 	}
@@ -64,15 +64,15 @@ func ranksPage(out *rank.Comparison, data string) *report.Page {
 // mostPairsListed bounds the lines of the table of pairs.
 const mostPairsListed = 100
 
-func pairsTable(out *rank.Comparison) *report.Table {
+func pairsTable(out *hypothesis.Comparison) *report.Table {
 	t := &report.Table{Caption: "Each pair: z < 0 where the first is better; p as it is and adjusted for all pairs",
 		Columns: []report.Column{{Name: "first"}, {Name: "second"}}}
 	rows := make([][]string, len(out.Comparisons))
 	for i, c := range out.Comparisons {
 		rows[i] = []string{c.A, c.B}
 	}
-	column := func(name string, value func(c *rank.Pair) *float64, text func(float64) string) {
-		if !slices.ContainsFunc(out.Comparisons, func(c rank.Pair) bool { return value(&c) != nil }) {
+	column := func(name string, value func(c *hypothesis.Pair) *float64, text func(float64) string) {
+		if !slices.ContainsFunc(out.Comparisons, func(c hypothesis.Pair) bool { return value(&c) != nil }) {
 			return
 		}
 		t.Columns = append(t.Columns, report.Column{Name: name, Number: true})
@@ -84,14 +84,14 @@ func pairsTable(out *rank.Comparison) *report.Table {
 			rows[i] = append(rows[i], cell)
 		}
 	}
-	column("z", func(c *rank.Pair) *float64 { return &c.Z }, func(v float64) string { return fmt.Sprintf("%.2f", v) })
-	column("p", func(c *rank.Pair) *float64 { return &c.P }, present.PValue)
-	column("Nemenyi", func(c *rank.Pair) *float64 { return c.Nemenyi }, present.PValue)
-	column("Dunn", func(c *rank.Pair) *float64 { return c.Dunn }, present.PValue)
-	column("Holm", func(c *rank.Pair) *float64 { return &c.Holm }, present.PValue)
-	column("Hochberg", func(c *rank.Pair) *float64 { return c.Hochberg }, present.PValue)
-	column("Shaffer", func(c *rank.Pair) *float64 { return c.Shaffer }, present.PValue)
-	column("Wilcoxon (Holm)", func(c *rank.Pair) *float64 { return &c.WilcoxonHolm }, present.PValue)
+	column("z", func(c *hypothesis.Pair) *float64 { return &c.Z }, func(v float64) string { return fmt.Sprintf("%.2f", v) })
+	column("p", func(c *hypothesis.Pair) *float64 { return &c.P }, render.PValue)
+	column("Nemenyi", func(c *hypothesis.Pair) *float64 { return c.Nemenyi }, render.PValue)
+	column("Dunn", func(c *hypothesis.Pair) *float64 { return c.Dunn }, render.PValue)
+	column("Holm", func(c *hypothesis.Pair) *float64 { return &c.Holm }, render.PValue)
+	column("Hochberg", func(c *hypothesis.Pair) *float64 { return c.Hochberg }, render.PValue)
+	column("Shaffer", func(c *hypothesis.Pair) *float64 { return c.Shaffer }, render.PValue)
+	column("Wilcoxon (Holm)", func(c *hypothesis.Pair) *float64 { return &c.WilcoxonHolm }, render.PValue)
 	t.Rows = rows[:min(len(rows), mostPairsListed)]
 	if n := len(rows) - mostPairsListed; n > 0 {
 		t.Caption += fmt.Sprintf("; %s more are in ranks --json", units.Count(n))

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"io"
 
-	"mercer/internal/present"
-	"mercer/internal/units"
-	"mercer/rank"
+	"mercer/internal/app/render"
+	"mercer/internal/engine/hypothesis"
+	"mercer/internal/engine/units"
 )
 
 // ranksText writes the tests of methods by their ranks, and a diagram of the mean ranks; data names the table.
-func ranksText(w io.Writer, out *rank.Comparison, data string) {
+func ranksText(w io.Writer, out *hypothesis.Comparison, data string) {
 	line := func(what, format string, args ...any) {
 		fmt.Fprintf(w, "  %-16s%s\n", what, fmt.Sprintf(format, args...))
 	}
@@ -19,15 +19,15 @@ func ranksText(w io.Writer, out *rank.Comparison, data string) {
 	if two := out.Two; two != nil {
 		first, second := out.Methods[0], out.Methods[1]
 		line("mean ranks", "%s %.3f, %s %.3f", first.Method, first.MeanRank, second.Method, second.MeanRank)
-		line("Wilcoxon", "p = %s, signed ranks of the differences", present.PValue(out.Comparisons[0].Wilcoxon))
-		line("sign test", "p = %s; %s wins %d, loses %d, ties %d", present.PValue(two.Sign), first.Method, two.Wins, two.Losses, two.Ties)
+		line("Wilcoxon", "p = %s, signed ranks of the differences", render.PValue(out.Comparisons[0].Wilcoxon))
+		line("sign test", "p = %s; %s wins %d, loses %d, ties %d", render.PValue(two.Sign), first.Method, two.Wins, two.Losses, two.Ties)
 		return
 	}
 	line("Friedman", "χ² = %.4g of %s of freedom, p = %s", out.Friedman.ChiSquare, units.Plural(out.Friedman.DF, "degree"),
-		present.PValue(out.Friedman.P))
+		render.PValue(out.Friedman.P))
 	if f := out.ImanDavenport.F; f != nil {
 		line("Iman-Davenport", "F = %.4g of %d and %s of freedom, p = %s", *f, out.ImanDavenport.DF1,
-			units.Plural(out.ImanDavenport.DF2, "degree"), present.PValue(out.ImanDavenport.P))
+			units.Plural(out.ImanDavenport.DF2, "degree"), render.PValue(out.ImanDavenport.P))
 	} else {
 		line("Iman-Davenport", "F has no bound: every data set ranks the methods alike")
 	}
@@ -55,7 +55,7 @@ func ranksText(w io.Writer, out *rank.Comparison, data string) {
 	} else {
 		table = append(table, []string{"pair", "z", "p", "Nemenyi", "Holm", "Shaffer", "Wilcoxon (Holm)"})
 	}
-	p := present.PValue
+	p := render.PValue
 	for _, c := range out.Comparisons {
 		z := fmt.Sprintf("%.2f", c.Z)
 		if out.Control != "" {
@@ -64,7 +64,7 @@ func ranksText(w io.Writer, out *rank.Comparison, data string) {
 			table = append(table, []string{c.A + " – " + c.B, z, p(c.P), p(*c.Nemenyi), p(c.Holm), p(*c.Shaffer), p(c.WilcoxonHolm)})
 		}
 	}
-	present.Columns(w, 1, table)
+	render.Columns(w, 1, table)
 	better := "first"
 	if out.Control != "" {
 		better = "control"

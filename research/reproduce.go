@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mercer/internal/cli"
-	"mercer/internal/present"
-	"mercer/internal/report"
+	"mercer/internal/app/cli"
+	"mercer/internal/app/render"
+	"mercer/internal/engine/report"
 	"mercer/research/papers"
 )
 
@@ -143,7 +143,7 @@ folder for each data set, as published, gzipped or not:
 				return err
 			}
 			if asJSON {
-				if err := present.JSON(out, results); err != nil {
+				if err := render.JSON(out, results); err != nil {
 					return err
 				}
 			}
@@ -206,7 +206,7 @@ func listTables(w io.Writer, of []string, asJSON bool) error {
 	}
 	list := newTablesJSON(tables, items)
 	if asJSON {
-		return present.JSON(w, list)
+		return render.JSON(w, list)
 	}
 	tablesText(w, list)
 	return nil

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"mercer/internal/report"
+	"mercer/internal/engine/report"
 	"mercer/research/papers"
 )
 

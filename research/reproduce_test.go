@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	sealed "mercer/internal/journal"
+	sealed "mercer/internal/engine/checkpoint"
 	"mercer/research/papers"
 )
 

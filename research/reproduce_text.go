@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"mercer/internal/units"
+	"mercer/internal/engine/units"
 	"mercer/research/papers"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"mercer/internal/report"
+	"mercer/internal/engine/report"
 	"mercer/research/papers"
 )
 

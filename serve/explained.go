@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"mercer/dataset"
-	"mercer/explain"
+	"mercer/eval"
 	"mercer/matrix"
 	"mercer/model"
 )
@@ -23,13 +23,13 @@ type part struct {
 	values []float64
 }
 
-// explain divides the scores of the rows among the columns, in comparison with background rows (explain.Contributions).
+// explain divides the scores of the rows among the columns, in comparison with background rows (eval.Contributions).
 func (c *call) explain(of int) error {
 	in := c.in
 	if in.x.Rows > mostExplained {
 		return &httpError{http.StatusRequestEntityTooLarge, fmt.Errorf("%d rows to explain; at most %d are at a time", in.x.Rows, mostExplained)}
 	}
-	in.explained, in.parts = explain.Columns(in.m), in.parts[:0]
+	in.explained, in.parts = eval.Columns(in.m), in.parts[:0]
 	if in.x.Rows == 0 {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (c *call) explain(of int) error {
 		if err != nil {
 			return err
 		}
-		for e, err := range explain.Contributions(c.ctx, in.m, matrix.Rows{Dense: &in.x}, back, explain.ContributionOptions{}) {
+		for e, err := range eval.Contributions(c.ctx, in.m, matrix.Rows{Dense: &in.x}, back, eval.ContributionOptions{}) {
 			if err != nil {
 				return err
 			}
@@ -59,10 +59,10 @@ func (c *call) explain(of int) error {
 // background are the rows that a version's contributions compare with, drawn when they are first asked for.
 type background struct {
 	mu   sync.Mutex
-	rows *explain.Rows
+	rows *eval.Rows
 }
 
-func (v *served) background(ctx context.Context) (*explain.Rows, error) {
+func (v *served) background(ctx context.Context) (*eval.Rows, error) {
 	v.back.mu.Lock()
 	defer v.back.mu.Unlock()
 	if v.back.rows != nil {
@@ -77,14 +77,14 @@ func (v *served) background(ctx context.Context) (*explain.Rows, error) {
 
 // drawBackground draws background rows from a file; without one they are the model's golden rows, which are normal with the means
 // and deviations of the training, with one category for each categorical column.
-func drawBackground(ctx context.Context, m *model.Model, path string) (*explain.Rows, error) {
+func drawBackground(ctx context.Context, m *model.Model, path string) (*eval.Rows, error) {
 	if path != "" {
 		src, err := dataset.Open(ctx, path, dataset.Options{Schema: &m.Info().Schema})
 		if err != nil {
 			return nil, err
 		}
 		defer src.Close()
-		rows, err := explain.Draw(ctx, m, src, explain.BackgroundRows, 1)
+		rows, err := eval.Draw(ctx, m, src, eval.BackgroundRows, 1)
 		if err == nil && rows.X.CSR != nil { // those of requests are dense
 			dense := matrix.NewDense(rows.X.Len(), m.Dim())
 			rows.X.CSR.Densify(dense)
@@ -100,7 +100,7 @@ func drawBackground(ctx context.Context, m *model.Model, path string) (*explain.
 	for i := range rows.Rows {
 		copy(rows.Row(i), golden.Row(i))
 	}
-	for _, col := range explain.Columns(m) {
+	for _, col := range eval.Columns(m) {
 		if col.Categories == nil || col.To-col.From != len(col.Categories) {
 			continue
 		}
@@ -120,5 +120,5 @@ func drawBackground(ctx context.Context, m *model.Model, path string) (*explain.
 	if err != nil {
 		return nil, err
 	}
-	return explain.Draw(ctx, m, src, rows.Rows, 1)
+	return eval.Draw(ctx, m, src, rows.Rows, 1)
 }

@@ -17,7 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"mercer/internal/spare"
+	"mercer/internal/engine/freelist"
 	"mercer/model"
 )
 
@@ -53,7 +53,7 @@ type served struct {
 	seen          os.FileInfo // of the file when it was loaded
 	model         *model.Model
 	gather        *gatherer
-	inputs        spare.List[input]
+	inputs        freelist.List[input]
 	meters        *meters
 	back          background
 	backFile      string // "": none

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"mercer/dataset"
-	"mercer/internal/units"
+	"mercer/internal/engine/units"
 	"mercer/model"
 )
 

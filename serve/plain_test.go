@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"mercer/dataset"
-	"mercer/explain"
-	"mercer/internal/arrow"
+	"mercer/eval"
+	"mercer/internal/read/arrow"
 	"mercer/matrix"
 	"mercer/model"
 	"mercer/train"
@@ -182,7 +182,7 @@ func TestContributions(t *testing.T) {
 				t.Fatalf("%d %s, %v", code, body, err)
 			}
 			i := 0
-			for c, err := range explain.Contributions(t.Context(), m, matrix.Rows{Dense: x}, back, explain.ContributionOptions{}) {
+			for c, err := range eval.Contributions(t.Context(), m, matrix.Rows{Dense: x}, back, eval.ContributionOptions{}) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -191,7 +191,7 @@ func TestContributions(t *testing.T) {
 					of = outputNamed(m, got[i].Prediction.(string))
 				}
 				sum := g.Base
-				for k, col := range explain.Columns(m) {
+				for k, col := range eval.Columns(m) {
 					if sum += g.Values[col.Name]; g.Values[col.Name] != c.Values[of][k] {
 						t.Errorf("%s: row %d, %s: %g, want %g", kind, i, col.Name, g.Values[col.Name], c.Values[of][k])
 					}

@@ -2,7 +2,7 @@ package serve
 
 import (
 	"mercer/dataset"
-	"mercer/internal/arrow"
+	"mercer/internal/read/arrow"
 )
 
 // plainArrow answers an Arrow stream or file by one of the same form.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"mercer/dataset"
-	"mercer/explain"
-	"mercer/learn"
+	"mercer/eval"
+	"mercer/internal/solve/learn"
 	"mercer/matrix"
 	"mercer/model"
 )
@@ -35,7 +35,7 @@ type input struct {
 	varies                   bool   // the model has deviations
 	deviations, lower, upper matrix.Dense
 	conformal                *learn.Conformal // nil: no intervals
-	explained                []explain.Column
+	explained                []eval.Column
 	parts                    []part // of each row
 }
 

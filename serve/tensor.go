@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"mercer/internal/vec"
+	"mercer/internal/engine/vec"
 )
 
 // elements is the number of elements by the shape.

@@ -12,12 +12,12 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
+	"mercer/internal/solve/pipeline"
+	"mercer/internal/solve/pool"
 	"mercer/kernel"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/pipeline"
-	"mercer/pool"
 )
 
 // spread makes n bags of 20 members of d numbers around a centre of the bag's own. The members of

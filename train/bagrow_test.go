@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"mercer/dataset"
+	"mercer/internal/solve/pipeline"
 	"mercer/matrix"
-	"mercer/pipeline"
 )
 
 // A member that the kernel does not take is named by its bag's number in the whole data, whether

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"mercer/dataset"
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
+	"mercer/internal/solve/pipeline"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/pipeline"
 )
 
 // FitBags trains a model on bags: each becomes one row (by Config.Bag, or by its zero value if that is

@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"mercer/dataset"
-	"mercer/internal/option"
-	"mercer/learn"
+	"mercer/internal/engine/option"
+	"mercer/internal/solve/learn"
+	"mercer/internal/solve/rfm"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/rfm"
 )
 
 // Probabilities come from the learner if its loss is a likelihood. Otherwise they are fitted to the scores

@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"mercer/feature"
+	"mercer/internal/solve/metric"
+	"mercer/internal/solve/pipeline"
 	"mercer/kernel"
 	"mercer/matrix"
-	"mercer/metric"
-	"mercer/pipeline"
 )
 
 // Config says how to train a model. The zero value is a good start: the data settle the rest,

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"mercer/feature"
-	"mercer/pipeline"
+	"mercer/internal/solve/pipeline"
 )
 
 func TestConfigMessages(t *testing.T) {

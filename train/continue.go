@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"mercer/dataset"
-	"mercer/internal/option"
-	"mercer/learn"
+	"mercer/internal/engine/option"
+	"mercer/internal/solve/learn"
 	"mercer/matrix"
 	"mercer/model"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"mercer/dataset"
-	"mercer/internal/units"
+	"mercer/internal/engine/units"
 )
 
 // The default, if nothing is asked for that it does not have, is rfm for tables with enough rows to hold some out. Rows are

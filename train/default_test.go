@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"mercer/dataset"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 	"mercer/matrix"
 )
 

@@ -12,10 +12,10 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
-	"mercer/internal/safetensors"
+	"mercer/internal/engine/safetensors"
+	"mercer/internal/solve/pipeline"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/pipeline"
 )
 
 // small trains a small model on generated rows.

@@ -13,14 +13,14 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
-	"mercer/internal/digits"
-	"mercer/internal/need"
-	"mercer/internal/random"
-	"mercer/learn"
+	"mercer/internal/app/digits"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/testenv"
+	"mercer/internal/solve/learn"
+	"mercer/internal/solve/pipeline"
+	"mercer/internal/solve/rfm"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/pipeline"
-	"mercer/rfm"
 )
 
 // batched hands out the rows of a source in batches of another size.
@@ -320,7 +320,7 @@ func TestDigitsByDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, quick := range need.Few(t, []bool{true, false}, 1, "the default learner errs on at most 2.5 % of the digits") {
+	for _, quick := range testenv.Few(t, []bool{true, false}, 1, "the default learner errs on at most 2.5 % of the digits") {
 		m := fitted(t, train, Config{Quick: quick})
 		training := &m.Info().Training
 		if fast := model.ReportOf[*learn.SVMReport](training) != nil; fast != quick || !quick && model.ReportOf[*rfm.Report](training) == nil ||

@@ -9,11 +9,11 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
-	"mercer/internal/option"
-	"mercer/internal/units"
-	"mercer/learn"
+	"mercer/internal/engine/option"
+	"mercer/internal/engine/units"
+	"mercer/internal/solve/learn"
+	"mercer/internal/solve/pipeline"
 	"mercer/matrix"
-	"mercer/pipeline"
 )
 
 // gathered are the training rows of a learner that reads them many times.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"mercer/dataset"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 	"mercer/matrix"
 	"mercer/model"
 )

@@ -14,12 +14,12 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
-	"mercer/internal/random"
-	"mercer/internal/safetensors"
-	"mercer/internal/vec"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/safetensors"
+	"mercer/internal/engine/vec"
+	"mercer/internal/solve/pipeline"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/pipeline"
 )
 
 var update = flag.Bool("update", false, "write the golden model files anew")

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"mercer/dataset"
-	"mercer/internal/safetensors"
+	"mercer/internal/engine/safetensors"
 	"mercer/matrix"
 	"mercer/model"
 )

@@ -3,7 +3,7 @@ package train
 import (
 	"testing"
 
-	"mercer/pipeline"
+	"mercer/internal/solve/pipeline"
 )
 
 // The kernel that a configuration leaves open is the one that it is trained with.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"mercer/dataset"
-	"mercer/exact"
-	"mercer/internal/option"
-	"mercer/learn"
+	"mercer/internal/engine/option"
+	"mercer/internal/solve/exact"
+	"mercer/internal/solve/learn"
 	"mercer/model"
 )
 

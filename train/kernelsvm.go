@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"mercer/dataset"
-	"mercer/exact"
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
+	"mercer/internal/solve/exact"
 	"mercer/kernel"
 	"mercer/model"
 )

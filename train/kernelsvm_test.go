@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"mercer/exact"
+	"mercer/internal/solve/exact"
 	"mercer/kernel"
 	"mercer/matrix"
 	"mercer/model"

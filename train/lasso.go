@@ -8,10 +8,10 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
-	"mercer/internal/option"
-	"mercer/learn"
+	"mercer/internal/engine/option"
+	"mercer/internal/solve/learn"
+	"mercer/internal/solve/moments"
 	"mercer/model"
-	"mercer/moments"
 )
 
 // Lasso are the options of the lasso, which minimises ‖y - Zw - b‖²/(2n) + λ‖w‖₁.

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"mercer/dataset"
-	"mercer/internal/option"
-	"mercer/learn"
+	"mercer/internal/engine/option"
+	"mercer/internal/solve/learn"
+	"mercer/internal/solve/moments"
 	"mercer/model"
-	"mercer/moments"
 )
 
 // LDA are the options of linear discriminant analysis, beside Config.Shrinkage.

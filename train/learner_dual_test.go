@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"mercer/internal/random"
-	"mercer/learn"
+	"mercer/internal/engine/random"
+	"mercer/internal/solve/learn"
 	"mercer/matrix"
 	"mercer/model"
 )

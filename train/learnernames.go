@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"mercer/internal/spelling"
+	"mercer/internal/engine/spelling"
 )
 
 // elsewhere maps names that other programs use for learners to their names here. The keys are in lower

@@ -10,9 +10,9 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
+	"mercer/internal/solve/moments"
 	"mercer/model"
-	"mercer/moments"
 )
 
 // Traits are what a learner is like. Each learner has its own file with its options, and a row in the table

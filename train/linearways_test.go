@@ -6,8 +6,8 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
-	"mercer/internal/random"
-	"mercer/learn"
+	"mercer/internal/engine/random"
+	"mercer/internal/solve/learn"
 	"mercer/matrix"
 	"mercer/model"
 )

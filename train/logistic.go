@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"mercer/dataset"
-	"mercer/learn"
+	"mercer/internal/solve/learn"
 	"mercer/model"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"mercer/dataset"
-	"mercer/learn"
+	"mercer/internal/solve/learn"
 	"mercer/matrix"
 	"mercer/model"
 )

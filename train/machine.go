@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"mercer/exact"
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
+	"mercer/internal/solve/exact"
 	"mercer/model"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 	"mercer/matrix"
 	"mercer/model"
 )

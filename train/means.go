@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"mercer/dataset"
-	"mercer/internal/units"
+	"mercer/internal/engine/units"
+	"mercer/internal/solve/metric"
+	"mercer/internal/solve/pipeline"
+	"mercer/internal/solve/rfm"
 	"mercer/kernel"
 	"mercer/matrix"
-	"mercer/metric"
-	"mercer/pipeline"
-	"mercer/rfm"
 )
 
 // Mean targets are taken if they make the squared error of held-out rows meansMargin of what it was. Small machines on

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"mercer/dataset"
-	"mercer/internal/need"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/testenv"
 	"mercer/matrix"
 )
 
@@ -75,7 +75,7 @@ func squared(t *testing.T, src dataset.Source, test func(dataset.Options) datase
 
 // Numbers of shops say nothing by their order: their mean targets do, are found, and lower the error of new rows.
 func TestMeansOfNumbersThatAreNames(t *testing.T) {
-	need.Long(t, "numbers that are names are coded by target means, which lower the error of new rows")
+	testenv.Long(t, "numbers that are names are coded by target means, which lower the error of new rows")
 	src, test := shops(t, 2000, 2, 1, false)(dataset.Options{}), shops(t, 2000, 2, 2, false)
 	without, _ := squared(t, src, test, Config{Learner: Named{Options: map[string]any{"target_means": "none"}}})
 	with, means := squared(t, src, test, Config{})
@@ -91,7 +91,7 @@ func TestMeansOfNumbersThatAreNames(t *testing.T) {
 // Where shops matter nothing, means bring nothing: they are not taken, and if they are asked for, rows that a model has
 // learned give nothing away that others would miss.
 func TestMeansOfNoise(t *testing.T) {
-	need.Long(t, "target means of a column of noise are not taken, and do no harm if they are")
+	testenv.Long(t, "target means of a column of noise are not taken, and do no harm if they are")
 	src, test := shops(t, 1500, 0, 1, true)(dataset.Options{}), shops(t, 3000, 0, 2, true)
 	without, means := squared(t, src, test, Config{})
 	if means != "" {
@@ -109,7 +109,7 @@ func TestMeansOfNoise(t *testing.T) {
 
 // The model depends neither on batches nor on threads, and what cannot be is refused.
 func TestMeansAreSettled(t *testing.T) {
-	need.Long(t, "target means are the same in any batches and threads")
+	testenv.Long(t, "target means are the same in any batches and threads")
 	var files [2]bytes.Buffer
 	for i, batch := range []int{64, 1000} {
 		threads := runtime.GOMAXPROCS(i + 1)
@@ -144,7 +144,7 @@ func TestMeansAreSettled(t *testing.T) {
 
 // Categories of more dimensions than the default learner takes have means.
 func TestMeansOfWideCategories(t *testing.T) {
-	need.Long(t, "categories of 1,200 dimensions are coded by target means")
+	testenv.Long(t, "categories of 1,200 dimensions are coded by target means")
 	var text strings.Builder
 	text.WriteString("a,b,c,d,x,y\n")
 	draw := random.New(1, "wide")

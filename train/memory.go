@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"mercer/feature"
-	"mercer/internal/option"
-	"mercer/internal/units"
+	"mercer/internal/engine/option"
+	"mercer/internal/engine/units"
 	"mercer/kernel"
 )
 

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"mercer/dataset"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
+	"mercer/internal/solve/metric"
+	"mercer/internal/solve/pipeline"
 	"mercer/kernel"
 	"mercer/matrix"
-	"mercer/metric"
-	"mercer/pipeline"
 )
 
 // metricRows is the default number of rows that a metric is learned from, including those that are

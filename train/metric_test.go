@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"mercer/feature"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 	"mercer/matrix"
 	"mercer/model"
 )

@@ -3,8 +3,8 @@ package train
 import (
 	"math"
 
-	"mercer/internal/vec"
-	"mercer/learn"
+	"mercer/internal/engine/vec"
+	"mercer/internal/solve/learn"
 	"mercer/matrix"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"mercer/dataset"
-	"mercer/learn"
+	"mercer/internal/solve/learn"
 	"mercer/matrix"
 	"mercer/model"
 )

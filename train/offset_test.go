@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"mercer/dataset"
-	"mercer/internal/need"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/testenv"
 	"mercer/matrix"
 	"mercer/model"
 )
@@ -79,7 +79,7 @@ func TestOffsetAndScaleOfTargets(t *testing.T) {
 			t.Parallel()
 			offsets := []float64{40, 100, -1e4, 1e6, -1e9, 1e12}
 			if name == "rfm" {
-				need.Long(t, "the default learner at offsets and scales of its targets")
+				testenv.Long(t, "the default learner at offsets and scales of its targets")
 				offsets = []float64{100, -1e9}
 			}
 			want := predictedValues(t, cfg, n, 1, 0)

@@ -1,6 +1,6 @@
 package train
 
-import "mercer/learn"
+import "mercer/internal/solve/learn"
 
 // oneAnswer notes that a model of classes predicts the same class for all held-out rows, though they are of several: where one is rare,
 // that is right most of the time and of no use. A threshold or weights of classes find the others.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 	"mercer/matrix"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"mercer/dataset"
-	"mercer/internal/random"
-	"mercer/learn"
+	"mercer/internal/engine/random"
+	"mercer/internal/solve/learn"
 	"mercer/matrix"
 	"mercer/model"
 )

@@ -2,7 +2,7 @@ package train
 
 import (
 	"mercer/dataset"
-	"mercer/learn"
+	"mercer/internal/solve/learn"
 )
 
 // Options are the settings of a training run that are not in its Config. None of them changes the

@@ -8,8 +8,8 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
-	"mercer/internal/units"
-	"mercer/pipeline"
+	"mercer/internal/engine/units"
+	"mercer/internal/solve/pipeline"
 )
 
 // Plan is everything that a training will do, decided from a survey of the rows alone. What needs the rows themselves is

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"mercer/dataset"
-	"mercer/learn"
+	"mercer/internal/solve/learn"
 	"mercer/matrix"
 	"mercer/model"
 )

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"mercer/feature"
+	"mercer/internal/solve/moments"
+	"mercer/internal/solve/reduce"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/moments"
-	"mercer/reduce"
 )
 
 // Reduction is what becomes of the features before the learner.

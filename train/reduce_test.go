@@ -8,10 +8,10 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/internal/solve/reduce"
 	"mercer/kernel"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/reduce"
 )
 
 // twoMaps is a sum of two maps.

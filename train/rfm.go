@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"mercer/dataset"
-	"mercer/internal/option"
-	"mercer/internal/units"
+	"mercer/internal/engine/option"
+	"mercer/internal/engine/units"
+	"mercer/internal/solve/metric"
+	"mercer/internal/solve/pipeline"
+	"mercer/internal/solve/rfm"
 	"mercer/kernel"
 	"mercer/matrix"
-	"mercer/metric"
 	"mercer/model"
-	"mercer/pipeline"
-	"mercer/rfm"
 )
 
 // RFM are the options of recursive feature machines. Map.Features bounds the landmarks of each machine.

@@ -14,13 +14,13 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
-	"mercer/internal/need"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/testenv"
+	"mercer/internal/solve/pipeline"
+	"mercer/internal/solve/rfm"
 	"mercer/kernel"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/pipeline"
-	"mercer/rfm"
 )
 
 // chosen is a training up to the choice of the default learner.
@@ -150,7 +150,7 @@ func TestTooLittleMemoryForTheDefault(t *testing.T) {
 
 // With too little memory for the rows as well, they are in a file, and the model is the same; with less, leaves are larger.
 func TestRFMOutOfMemory(t *testing.T) {
-	need.Long(t, "every limit of memory has its reason in words")
+	testenv.Long(t, "every limit of memory has its reason in words")
 	n, d := 2050, 40
 	dense := matrix.NewDense(n, d)
 	var names []string
@@ -528,7 +528,7 @@ func TestLongTailsAreScaledByQuantiles(t *testing.T) {
 }
 
 func TestBytesOfTheDefaultDependOnDataAndSeedAlone(t *testing.T) {
-	need.Long(t, "the default of a table, with all its choices by held-out rows, has the same bytes on one and three threads and in any batches")
+	testenv.Long(t, "the default of a table, with all its choices by held-out rows, has the same bytes on one and three threads and in any batches")
 	x, names := rings(3, 1000, 2)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"mercer/internal/safetensors"
+	"mercer/internal/engine/safetensors"
+	"mercer/internal/solve/rfm"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/rfm"
 )
 
 // A file of a machine whose parts do not fit each other is refused.

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"mercer/dataset"
-	"mercer/internal/option"
-	"mercer/internal/random"
-	"mercer/learn"
+	"mercer/internal/engine/option"
+	"mercer/internal/engine/random"
+	"mercer/internal/solve/learn"
+	"mercer/internal/solve/moments"
+	"mercer/internal/solve/pipeline"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/moments"
-	"mercer/pipeline"
 )
 
 // Ridge are the options of ridge regression, which minimises ‖y - Zw - b‖² + λ‖w‖².

@@ -4,9 +4,9 @@ import (
 	"time"
 
 	"mercer/dataset"
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
+	"mercer/internal/solve/pipeline"
 	"mercer/matrix"
-	"mercer/pipeline"
 )
 
 // each passes over the data and calls body with a batch and its features, at most pipeline.Chunk rows at a

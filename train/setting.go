@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"mercer/internal/option"
+	"mercer/internal/engine/option"
 )
 
 // Setting is one value of a Config, by its name in JSON, where all settings stand in one object.

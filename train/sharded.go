@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"mercer/dataset"
-	"mercer/internal/option"
-	"mercer/learn"
+	"mercer/internal/engine/option"
+	"mercer/internal/solve/learn"
+	"mercer/internal/solve/moments"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/moments"
 )
 
 // Sharded is a training whose rows are read in pieces, by several processes: of a learner that needs nothing of them but

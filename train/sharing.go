@@ -3,9 +3,9 @@ package train
 import (
 	"context"
 
-	"mercer/learn"
+	"mercer/internal/solve/learn"
+	"mercer/internal/solve/moments"
 	"mercer/model"
-	"mercer/moments"
 )
 
 // sharing is what trainings of a learner on the same features have in common. They differ in at most one setting,

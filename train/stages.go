@@ -22,13 +22,13 @@ import (
 	"time"
 
 	"mercer/dataset"
-	"mercer/internal/option"
-	"mercer/learn"
+	"mercer/internal/engine/option"
+	"mercer/internal/solve/learn"
+	"mercer/internal/solve/metric"
+	"mercer/internal/solve/moments"
+	"mercer/internal/solve/pipeline"
 	"mercer/matrix"
-	"mercer/metric"
 	"mercer/model"
-	"mercer/moments"
-	"mercer/pipeline"
 )
 
 // begin checks a configuration and begins a training on the rows of src.

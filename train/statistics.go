@@ -13,14 +13,14 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
-	"mercer/internal/option"
-	"mercer/internal/safetensors"
-	"mercer/internal/whole"
-	"mercer/learn"
+	"mercer/internal/engine/atomicfile"
+	"mercer/internal/engine/option"
+	"mercer/internal/engine/safetensors"
+	"mercer/internal/solve/learn"
+	"mercer/internal/solve/moments"
+	"mercer/internal/solve/pipeline"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/moments"
-	"mercer/pipeline"
 )
 
 // Statistics are what a ridge regression, or a discriminant analysis, keeps of its rows, with the scaling and the map that
@@ -95,7 +95,7 @@ func (s *Statistics) Merge(o *Statistics) error { return s.file.Merge(o.file) }
 
 // Save writes the statistics to a file that appears whole or not at all.
 func (s *Statistics) Save(path string) error {
-	f, err := whole.Create(path)
+	f, err := atomicfile.Create(path)
 	if err != nil {
 		return err
 	}

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"mercer/dataset"
-	"mercer/internal/random"
-	"mercer/internal/safetensors"
-	"mercer/learn"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/safetensors"
+	"mercer/internal/solve/learn"
 	"mercer/matrix"
 	"mercer/model"
 )

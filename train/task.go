@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"mercer/dataset"
-	"mercer/internal/option"
-	"mercer/learn"
+	"mercer/internal/engine/option"
+	"mercer/internal/solve/learn"
 	"mercer/model"
 )
 

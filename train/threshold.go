@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"mercer/dataset"
-	"mercer/internal/option"
-	"mercer/learn"
+	"mercer/internal/engine/option"
+	"mercer/internal/solve/learn"
 	"mercer/model"
 )
 

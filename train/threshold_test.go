@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"mercer/dataset"
-	"mercer/learn"
+	"mercer/internal/solve/learn"
+	"mercer/internal/solve/rfm"
 	"mercer/matrix"
-	"mercer/rfm"
 )
 
 // rare are rows of two classes, the second of which is rare.

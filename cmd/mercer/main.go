@@ -5,7 +5,7 @@ package main
 import (
 	"os"
 
-	"mercer/internal/cli"
+	"mercer/internal/app/cli"
 )
 
 func main() { os.Exit(cli.Main()) }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"mercer/dataset"
+	"mercer/internal/solve/pipeline"
 	"mercer/model"
-	"mercer/pipeline"
 	"mercer/train"
 )
 

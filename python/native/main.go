@@ -31,13 +31,13 @@ import (
 	"strings"
 	"unsafe"
 
-	"mercer/cluster"
 	"mercer/dataset"
-	"mercer/export"
-	"mercer/internal/safetensors"
+	"mercer/internal/engine/cluster"
+	"mercer/internal/engine/safetensors"
+	"mercer/internal/reach/export"
+	"mercer/internal/solve/pipeline"
 	"mercer/matrix"
 	"mercer/model"
-	"mercer/pipeline"
 	"mercer/train"
 )
 

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"mercer/dataset"
-	"mercer/internal/vec"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 

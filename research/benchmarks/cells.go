@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mercer/internal/units"
+	"mercer/internal/engine/units"
 )
 
 // metric is a number or a word that a command says.

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// engine are the loops of internal/vec beside OpenBLAS, NumPy and FFTW.
+// engine are the loops of internal/engine/vec beside OpenBLAS, NumPy and FFTW.
 func engine(s sizes) *section {
 	out := &section{
 		name:  "engine",
 		title: "The vector engine",
-		intro: "`mercer bench` measures every kernel of `internal/vec` and, by turns, what this machine can do at most, so that a share of the " +
+		intro: "`mercer bench` measures every kernel of `internal/engine/vec` and, by turns, what this machine can do at most, so that a share of the " +
 			"peak means the same on a slow day. OpenBLAS is called through NumPy and SciPy and told the processor as which it is fastest.",
 	}
 	bench := "mercer bench --json" + s.text("", " --quick")

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mercer/internal/vec"
+	"mercer/internal/engine/vec"
 )
 
 // host is the machine, as far as it tells.

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"mercer/internal/need"
+	"mercer/internal/engine/testenv"
 )
 
 // fake is a section whose commands append their names to a file and print a number and a word.
 func fake(t *testing.T) (*runner, *section) {
-	need.Program(t, "sh")
+	testenv.Program(t, "sh")
 	dir := t.TempDir()
 	script := "echo $1 >> \"$2/log\"; echo '{\"x\":'$(wc -l < \"$2/log\")',\"say\":\"'$SAY'\"}'; test $1 != bad\n"
 	if err := os.WriteFile(filepath.Join(dir, "script"), []byte(script), 0o644); err != nil {
@@ -92,7 +92,7 @@ func TestMissingPeersAreNamed(t *testing.T) {
 		want     string
 	}{
 		{"mercer bench", nil, ""},
-		{"go test -bench x ./pool", nil, ""},
+		{"go test -bench x ./internal/solve/pool", nil, ""},
 		{"python3 " + peers + "maps.py RBFSampler", nil, "`python3`"},
 		{"python3 " + peers + "maps.py RBFSampler", map[string]string{"python": "3", "numpy": "2"}, "`pip install scipy scikit-learn`"},
 		{"python3 " + peers + "maps.py RBFSampler", all, ""},

@@ -7,7 +7,7 @@ var methods = []string{"full", "tensorsketch", "cbp-krp", "maclaurin"}
 
 // pooling is the time and memory of bilinear pooling, at the sizes of LS19's table 5.1.
 func pooling(s sizes) *section {
-	bench := func(what string) string { return goBench("./pool", what, 1, s.text("200ms", "1x")) }
+	bench := func(what string) string { return goBench("./internal/solve/pool", what, 1, s.text("200ms", "1x")) }
 	out := &section{
 		name:  "pooling",
 		title: "Bilinear pooling",

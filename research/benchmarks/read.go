@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mercer/internal/bench"
+	"mercer/internal/app/bench"
 )
 
 // reader takes numbers and words out of what a command printed.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"mercer/internal/units"
+	"mercer/internal/engine/units"
 )
 
 const beginning = "# Benchmarks\n\n" +

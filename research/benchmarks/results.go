@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"mercer/internal/whole"
+	"mercer/internal/engine/atomicfile"
 )
 
 // results are what is kept between runs: of each section the last measurements.
@@ -58,7 +58,7 @@ func (r *results) write(path string) error {
 
 // writeFile writes a file that appears whole or not at all.
 func writeFile(path string, text []byte) error {
-	f, err := whole.Create(path)
+	f, err := atomicfile.Create(path)
 	if err != nil {
 		return err
 	}

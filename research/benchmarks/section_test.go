@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"mercer/internal/cli"
+	"mercer/internal/app/cli"
 )
 
 const root = "../.."
@@ -112,7 +112,7 @@ func TestCommandsAreTaken(t *testing.T) {
 		t.Errorf("only %d commands", len(seen))
 	}
 	for _, wrong := range []string{"mercer train a --no-such-flag", "mercer bench --map",
-		"go test -run '^$' -bench NoSuch ./pool", "go test -bench Pool ./nowhere",
+		"go test -run '^$' -bench NoSuch ./internal/solve/pool", "go test -bench Pool ./nowhere",
 		"go run -C research ./nothing", "python3 " + peers + "nothing.py", "python3 " + peers + "maps.py --sparse"} {
 		_, args := command{line: wrong}.words()
 		if cli.Check(args[1:]) == nil || checkGo(args[1:]) == nil || checkScript(args[1:]) == nil {

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"mercer/internal/units"
+	"mercer/internal/engine/units"
 )
 
 // solvers are learners alone, on the same features or rows as their peers.
@@ -14,7 +14,7 @@ func solvers(s sizes) *section {
 		intro: fmt.Sprintf("Solvers alone, %d threads; those of LIBLINEAR and LIBSVM have one. ", s.threads) +
 			"Features are those of `sorf` on images of MNIST, 10 classes, C = 1. Mercer stops at a duality gap of 0.1 %, " +
 			"or in the primal at a hundredth of LIBLINEAR's default gradient; tests compare objectives with those of LIBLINEAR and LIBSVM " +
-			"(`learn/testdata`, `exact/testdata`).",
+			"(`internal/solve/learn/testdata`, `internal/solve/exact/testdata`).",
 	}
 	out.tables = []table{out.linear(s), out.programs(s), out.bounded(s)}
 	return out
@@ -99,8 +99,8 @@ func (out *section) programs(s sizes) table {
 // bounded are learners beside what they cannot be faster than.
 func (out *section) bounded(s sizes) table {
 	d := s.n(4096, 128)
-	out.turns(command{"falkon", goBench("./exact", "Falkon", s.threads, s.text("2x", "1x")), readGo(s.threads)})
-	out.turns(command{"pass", goBench("./learn", "PrimalPass", s.threads, s.text("5x", "1x")), readGo(s.threads)})
+	out.turns(command{"falkon", goBench("./internal/solve/exact", "Falkon", s.threads, s.text("2x", "1x")), readGo(s.threads)})
+	out.turns(command{"pass", goBench("./internal/solve/learn", "PrimalPass", s.threads, s.text("5x", "1x")), readGo(s.threads)})
 	out.groups = append(out.groups, group{once: true, commands: []command{
 		{"covtype", fmt.Sprintf("mercer train $DATA/covtype/covtype.sample403k.data.gz --header no --task classify "+
 			"--map sorf --features %d --learner ridge --lambda 1 --threads %d --json -o $WORK/m.mercer", d, s.threads), readJSON},

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"mercer/internal/units"
+	"mercer/internal/engine/units"
 )
 
 // streams are trainings on rows that are made as they are read.

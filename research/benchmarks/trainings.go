@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"mercer/internal/units"
+	"mercer/internal/engine/units"
 )
 
 // trainings are whole trainings as a user runs them.

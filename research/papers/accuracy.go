@@ -6,12 +6,12 @@ import (
 	"math"
 	"sync"
 
-	"mercer/approx"
 	"mercer/feature"
-	"mercer/internal/random"
-	"mercer/internal/vec"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/vec"
+	"mercer/internal/search/approx"
+	"mercer/internal/solve/learn"
 	"mercer/kernel"
-	"mercer/learn"
 	"mercer/matrix"
 )
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 	"mercer/kernel"
 	"mercer/matrix"
 )

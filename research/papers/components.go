@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"mercer/internal/vec"
-	"mercer/learn"
+	"mercer/internal/engine/vec"
+	"mercer/internal/solve/learn"
 	"mercer/matrix"
 )
 

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"mercer/feature"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
+	"mercer/internal/solve/moments"
+	"mercer/internal/solve/reduce"
 	"mercer/kernel"
 	"mercer/matrix"
-	"mercer/moments"
-	"mercer/reduce"
 )
 
 // madeSplit is a split of rows around centres of their classes, without negative numbers.

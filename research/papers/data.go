@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 
 	"mercer/dataset"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 	"mercer/matrix"
 )
 

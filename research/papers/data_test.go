@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"mercer/internal/need"
+	"mercer/internal/engine/testenv"
 )
 
 func put(t *testing.T, dir, name string, data []byte) {
@@ -120,8 +120,8 @@ func TestDrawAndPart(t *testing.T) {
 // On the data themselves, one quick run: ISOLET's distances, where a projection of 100 rows is
 // within what ten of 200 rows gave.
 func TestISOLETTable(t *testing.T) {
-	need.Long(t, "the table on ISOLET has the errors that the page says")
-	dir := need.Data(t, "")
+	testenv.Long(t, "the table on ISOLET has the errors that the page says")
+	dir := testenv.Data(t, "")
 	if testing.Short() {
 		t.Skip("reads ISOLET")
 	}
@@ -150,8 +150,8 @@ func TestISOLETTable(t *testing.T) {
 // finite and not negative, and only what lacks data says so. Tables that take longer even so (S14-4.6, LS18-1,
 // LS19-4.2, LS19-3.6, LS19-4.4 and the like) are left to mercer reproduce --quick.
 func TestQuickTables(t *testing.T) {
-	need.Long(t, "every table of the papers runs in its quick form")
-	dir := need.Data(t, "")
+	testenv.Long(t, "every table of the papers runs in its quick form")
+	dir := testenv.Data(t, "")
 	if testing.Short() {
 		t.Skip("reads the data sets")
 	}
@@ -169,7 +169,7 @@ func TestQuickTables(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r.Missing != "" {
-				need.Missing(t, "there is no %s", r.Missing)
+				testenv.Missing(t, "there is no %s", r.Missing)
 			}
 			rows, columns := table.made()
 			figures := 0

@@ -3,7 +3,7 @@ package papers
 import (
 	"context"
 
-	"mercer/approx"
+	"mercer/internal/search/approx"
 )
 
 // lopezDependence are the figures of LS19 that show the dependence between coordinates of

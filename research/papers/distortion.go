@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"mercer/approx"
 	"mercer/feature"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
+	"mercer/internal/search/approx"
 	"mercer/kernel"
 	"mercer/matrix"
 )

@@ -8,9 +8,9 @@ import (
 	"math"
 	"slices"
 
-	"mercer/approx"
 	"mercer/feature"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
+	"mercer/internal/search/approx"
 	"mercer/kernel"
 	"mercer/matrix"
 )

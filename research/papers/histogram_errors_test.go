@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"mercer/approx"
 	"mercer/feature"
-	"mercer/internal/need"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/testenv"
+	"mercer/internal/search/approx"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -19,7 +19,7 @@ import (
 // that are proportional to √x, as both are, ours is about the best. There chebyshev is as good on
 // histograms, whose numbers have sizes of their own in each dimension.
 func TestHomogeneousHasHalfTheErrorOfAdditiveChi2Sampler(t *testing.T) {
-	dir := need.Data(t, "")
+	dir := testenv.Data(t, "")
 	if testing.Short() {
 		t.Skip("reads seven data sets")
 	}
@@ -56,7 +56,7 @@ func TestHomogeneousHasHalfTheErrorOfAdditiveChi2Sampler(t *testing.T) {
 // With its default options, whose weights are fitted, homogeneous has k(x, x) where 3 steps of
 // scikit-learn, as many features, are 5 % low, and 2 steps 10 %.
 func TestHomogeneousKeepsTheLengthOfRows(t *testing.T) {
-	dir := need.Data(t, "")
+	dir := testenv.Data(t, "")
 	if testing.Short() {
 		t.Skip("reads seven data sets")
 	}

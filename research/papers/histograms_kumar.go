@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"time"
 
-	"mercer/exact"
 	"mercer/feature"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
+	"mercer/internal/solve/exact"
+	"mercer/internal/solve/learn"
 	"mercer/kernel"
-	"mercer/learn"
 	"mercer/matrix"
 )
 

@@ -7,8 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"mercer/internal/journal"
-	"mercer/internal/option"
+	"mercer/internal/engine/checkpoint"
+	"mercer/internal/engine/option"
 )
 
 // version is the first line of a journal.
@@ -31,13 +31,13 @@ type made struct {
 type rowsMade struct {
 	table *Table
 	quick bool
-	file  *journal.Journal
+	file  *checkpoint.Journal
 	rows  map[int]map[string][]float64 // by seed and name; while seeds run nothing is added
 }
 
 func (t *Table) openJournal(opt Options) (*rowsMade, error) {
 	r := &rowsMade{table: t, quick: opt.Quick, rows: map[int]map[string][]float64{}}
-	file, err := journal.Open(opt.Journal, thisVersion, func(number int, line []byte) error {
+	file, err := checkpoint.Open(opt.Journal, thisVersion, func(number int, line []byte) error {
 		if number == 1 {
 			var v version
 			if err := json.Unmarshal(line, &v); err != nil || v != thisVersion {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"mercer/internal/journal"
+	"mercer/internal/engine/checkpoint"
 )
 
 // Wherever a run was stopped, the same run makes the same figures, and more seeds begin where it
@@ -84,7 +84,7 @@ func TestJournalsOfTablesAreChecked(t *testing.T) {
 		if lines := strings.Split(text, "\n"); strings.Contains(text, "reproduce") {
 			text = ""
 			for _, line := range lines[:len(lines)-1] {
-				text += string(journal.Seal([]byte(line)))
+				text += string(checkpoint.Seal([]byte(line)))
 			}
 		}
 		path := filepath.Join(t.TempDir(), "journal")

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"mercer/dataset"
-	"mercer/exact"
-	"mercer/internal/random"
-	"mercer/learn"
+	"mercer/internal/engine/random"
+	"mercer/internal/solve/exact"
+	"mercer/internal/solve/learn"
 	"mercer/matrix"
 	"mercer/model"
 	"mercer/train"

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"mercer/dataset"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 	"mercer/matrix"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
+	"mercer/internal/solve/learn"
 	"mercer/kernel"
-	"mercer/learn"
 	"mercer/matrix"
 )
 

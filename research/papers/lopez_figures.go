@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strconv"
 
-	"mercer/approx"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
+	"mercer/internal/search/approx"
+	"mercer/internal/solve/pool"
 	"mercer/matrix"
-	"mercer/pool"
 )
 
 // lopezFigures are the figures of LS18 and LS19 that tables do not hold, and the tables of sizes.

@@ -3,8 +3,8 @@ package papers
 import (
 	"context"
 
-	"mercer/exact"
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
+	"mercer/internal/solve/exact"
 	"mercer/kernel"
 	"mercer/matrix"
 )

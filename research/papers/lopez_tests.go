@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"mercer/rank"
+	"mercer/internal/engine/hypothesis"
 )
 
 // lopezSTL are the distortions on STL-10 that LS18's table 3 prints, of all methods of its tables 1 and 2 but
@@ -83,7 +83,7 @@ func lopezTests() *Table {
 		t.Rows = append(t.Rows, Row{p.name, figures(p.theirs)})
 	}
 	t.open = drawn(func(_ context.Context, i int, _ uint64, _ bool) ([]float64, error) {
-		f, err := rank.Friedman(lopezDistortions(), false)
+		f, err := hypothesis.Friedman(lopezDistortions(), false)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +96,7 @@ func lopezTests() *Table {
 			p = append(p, v)
 		}
 		m := printed[i].method - 1
-		return []float64{p[m], rank.Bonferroni(p)[m], rank.Holm(p)[m], rank.Hochberg(p)[m]}, nil
+		return []float64{p[m], hypothesis.Bonferroni(p)[m], hypothesis.Holm(p)[m], hypothesis.Hochberg(p)[m]}, nil
 	})
 	return t
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"mercer/rank"
+	"mercer/internal/engine/hypothesis"
 )
 
 // Ours are the paper's p-values but for three: Friedman's, a Bonferroni value above 1, and a Hochberg value
@@ -31,7 +31,7 @@ func TestLopezTests(t *testing.T) {
 		t.Errorf("%q differ, want %q", differ, want)
 	}
 	// The protocol's χ².
-	f, err := rank.Friedman(lopezDistortions(), false)
+	f, err := hypothesis.Friedman(lopezDistortions(), false)
 	if err != nil || f.DataSets != 12 || f.Methods != 8 || math.Abs(f.ChiSquare-80.806) > 0.0005 {
 		t.Errorf("%+v, %v", f, err)
 	}

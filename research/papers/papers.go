@@ -14,7 +14,7 @@ import (
 	"strings"
 	"sync"
 
-	"mercer/internal/vec"
+	"mercer/internal/engine/vec"
 )
 
 // Table is a table of a paper, or one modelled on it with other data.

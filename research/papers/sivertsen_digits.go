@@ -5,9 +5,9 @@ import (
 	"math"
 	"time"
 
-	"mercer/exact"
 	"mercer/feature"
-	"mercer/internal/vec"
+	"mercer/internal/engine/vec"
+	"mercer/internal/solve/exact"
 	"mercer/kernel"
 	"mercer/matrix"
 )

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"mercer/feature"
-	"mercer/internal/random"
-	"mercer/internal/vec"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 

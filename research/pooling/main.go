@@ -22,12 +22,12 @@ import (
 	"time"
 
 	"mercer/feature"
-	"mercer/internal/random"
-	"mercer/internal/vec"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/vec"
+	"mercer/internal/solve/learn"
+	"mercer/internal/solve/pool"
 	"mercer/kernel"
-	"mercer/learn"
 	"mercer/matrix"
-	"mercer/pool"
 )
 
 func main() {

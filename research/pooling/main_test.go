@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"mercer/internal/random"
+	"mercer/internal/engine/random"
 )
 
 // archive writes noisy images of stripes that lie, stand or slant, each in its folder, and a

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"mercer/dataset"
+	"mercer/eval"
+	"mercer/internal/app/render"
+	"mercer/internal/engine/report"
+	"mercer/model"
+)
+
+func newEval() *cobra.Command {
+	var (
+		data     dataset.Options
+		asJSON   bool
+		perClass bool
+		curves   bool
+		least    string
+		quantile float64
+		progress string
+		pages    Pages
+	)
+	cmd := &cobra.Command{
+		Use:   "eval [flags] MODEL DATA",
+		Short: "Measure how well a model predicts labelled data",
+		Long: `Predict the rows of DATA with MODEL and compare with their labels.
+
+What matters most comes first. For classes: accuracy and error, macro F1 (the mean over the
+classes) and, for two classes, F1 and the area under the ROC curve, with the second class as the
+positive one. For numbers: root mean squared error, mean absolute error, R². For labels of which
+a row may have any number: subset accuracy (the share of rows with exactly the predicted labels),
+Hamming loss (the share of wrong decisions), micro and macro F1, and each label. For a model with
+probabilities: log loss, Brier score and expected calibration error. Then come further numbers, each
+with what it is; all are defined as in scikit-learn.
+
+A label that the model has never seen counts as an error. With --weight all metrics take the rows
+by the weights in that column. What cannot be said of these rows, such as the area under the
+curve of one class alone, is left out.
+
+--per-class shows the numbers of each class (or label, or output), and the confusion matrix, or of
+more than 20 classes the pairs that are confused most often. --json gives all that,
+and with --curves the points of ROC curves, of precision against recall, of calibration, and of
+residuals.`,
+		Example: `  mercer eval adult.mercer a9a.t.gz
+  mercer eval adult.mercer a9a.t.gz --per-class
+  mercer eval adult.mercer a9a.t.gz --json
+  mercer eval adult.mercer a9a.t.gz --report adult.html --plots pictures
+  mercer eval digits.mercer t10k-images-idx3-ubyte.gz --labels t10k-labels-idx1-ubyte.gz`,
+		Args: nArgs(2, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkData(&data); err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("quantile") && !(quantile > 0 && quantile < 1) {
+				return usagef("--quantile %g is not between 0 and 1", quantile)
+			}
+			if curves && !asJSON {
+				return usagef("--curves is for --json; give both")
+			}
+			if err := pages.Check(args...); err != nil {
+				return err
+			}
+			p, err := NewProgress(cmd, progress)
+			if err != nil {
+				return err
+			}
+			if err := modelThenData(cmd, args[0], args[1]); err != nil {
+				return err
+			}
+			m, err := model.Load(args[0])
+			if err != nil {
+				return err
+			}
+			if m, err = divided(m, args[0], least); err != nil {
+				return err
+			}
+			src, err := openRows(cmd, m, args[1], data)
+			if err != nil {
+				return err
+			}
+			defer src.Close()
+			metrics, err := eval.Evaluate(cmd.Context(), m, src, eval.Options{
+				Progress: func(rows int, share float64) { p.Report("test", rows, share) },
+				Curves:   curves || pages.Wanted(), Quantile: quantile})
+			p.Done()
+			if err != nil {
+				return err
+			}
+			warnUnseen(cmd, unseenIn(src))
+			w := cmd.OutOrStdout()
+			var page *report.Page
+			if pages.Wanted() {
+				if page, err = evalPage(cmd.Context(), m, args[0], src, metrics); err != nil {
+					return err
+				}
+			}
+			if !curves {
+				metrics.Curves = nil
+			}
+			if asJSON {
+				if err := pages.Write(cmd, page, true); err != nil {
+					return err
+				}
+				return render.JSON(w, metrics)
+			}
+			render.EvalText(w, metrics, render.ModelOf(m).Row(), perClass)
+			return pages.Write(cmd, page, false)
+		},
+	}
+	thresholdFlag(cmd, &least)
+	dataFlags(cmd, &data)
+	groupFlag(cmd, &data)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
+	cmd.Flags().BoolVar(&perClass, "per-class", false, "show each class (label, output) and the confusion matrix")
+	cmd.Flags().BoolVar(&curves, "curves", false, "with --json: the points of curves too")
+	cmd.Flags().Float64Var(&quantile, "quantile", 0, "quantile of the pinball loss (default: the one that the model predicts)")
+	PageFlags(cmd, &pages)
+	ProgressFlag(cmd, &progress)
+	return cmd
+}
+
+// evalPage is the page of eval, for which it reads the data once more.
+func evalPage(ctx context.Context, m *model.Model, file string, src *rows, metrics *eval.Metrics) (*report.Page, error) {
+	data := &render.Data{Name: filepath.Base(src.Name())}
+	var err error
+	if bags, are := src.file.(*dataset.BagFile); are {
+		data.Schema = *bags.Schema()
+		data.Bags, err = dataset.SurveyBags(ctx, bags, dataset.SurveyOptions{})
+	} else {
+		data.Schema = *src.Schema()
+		data.Summary, err = dataset.Survey(ctx, src, dataset.SurveyOptions{})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return render.EvalPage(render.ModelOf(m), filepath.Base(file), metrics, data), nil
+}

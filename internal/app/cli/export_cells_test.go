@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mercer/feature"
+	"mercer/internal/engine/testenv"
+	"mercer/internal/reach/export"
+	"mercer/kernel"
+	"mercer/train"
+)
+
+// exportCell is a model of a map, or of a kernel without one, and a learner.
+type exportCell struct {
+	row, learner string
+	flags        []string
+	data         string            // of those that it was trained on
+	outcome      map[string]string // of each target: "" for one that works, or why it is refused
+}
+
+// exportCells lists the models of the tables in docs/export.md: every map with every learner of features, and every kernel with
+// every learner of the kernel itself.
+func exportCells() (maps, kernels []*exportCell) {
+	names, _ := feature.Names()
+	for _, learner := range train.Learners() {
+		if l := train.LearnerOf(learner); l.Exact() || learner == "rfm" {
+			continue
+		}
+		for _, name := range append([]string{"none"}, names...) {
+			c := &exportCell{row: name, learner: learner}
+			switch name {
+			case "none":
+				c.flags = []string{"--kernel", "linear"}
+			case feature.Chain, feature.Sum:
+				c.flags = []string{"--map", `{"map":"` + name + `","steps":[{"map":"rp","kernel":{"name":"linear"},"features":4},
+					{"map":"rff","kernel":{"name":"rbf","gamma":0.3},"features":8}]}`}
+			default:
+				of := kernel.Kernel{Name: "rbf"}.WithDefaults()
+				if all := feature.Kernels(name); all != nil && !slices.Contains(all, "rbf") {
+					of = kernel.Kernel{Name: all[0]}.WithDefaults()
+				}
+				c.flags = []string{"--map", name, "--kernel", of.Name, "--scale", "minmax"}
+				if of.Name == "poly" {
+					c.flags = append(c.flags, "--degree", "2")
+				}
+				if !(feature.Config{Map: name, Kernel: of}).Decides() {
+					c.flags = append(c.flags, "--features", "12")
+				}
+			}
+			maps = append(maps, c)
+		}
+	}
+	for _, learner := range train.Learners() {
+		if !train.LearnerOf(learner).Exact() || learner == "rfm" {
+			continue
+		}
+		for _, name := range kernel.Names() {
+			kernels = append(kernels, &exportCell{row: name, learner: learner,
+				flags: []string{"--kernel", name, "--scale", "minmax"}})
+		}
+	}
+	return maps, append(kernels, &exportCell{row: "its own choice", learner: "rfm", flags: nil})
+}
+
+// fill trains the model of a cell and exports it to all targets. A cell that cannot be trained stays without outcome.
+func (c *exportCell) fill(t *testing.T, dir, name string) (trained bool) {
+	file := filepath.Join(dir, name+".mercer")
+	for _, way := range [][]string{{"classes.csv"}, {"numbers.csv"}, {"numbers.csv", "--task", "outliers"}} {
+		args := append([]string{"train", filepath.Join(dir, way[0]), "-o", file, "--learner", c.learner}, way[1:]...)
+		if r := mercer(t, append(args, c.flags...)...); r.code != 0 {
+			continue
+		}
+		c.outcome = map[string]string{}
+		for _, target := range export.Targets {
+			r := mercer(t, "export", file, "--target", target, "-o", filepath.Join(dir, name+"."+target))
+			if r.code != 0 {
+				c.outcome[target] = strings.TrimSpace(strings.TrimPrefix(r.stderr, "mercer export: "))
+				c.outcome[target] = strings.NewReplacer("the map "+c.row+" ", "the map ", "the kernel "+c.row+" ", "the kernel ").Replace(c.outcome[target])
+			}
+		}
+		ok(t, "predict", file, filepath.Join(dir, way[0]), "--scores", "--json", "-o", filepath.Join(dir, name+".told"))
+		c.data = way[0]
+		return true
+	}
+	return false
+}
+
+// exportTables are the tables of targets: rows of maps or kernels, columns of learners.
+func exportTables(of string, cells []*exportCell) string {
+	var rows, learners []string
+	at := map[string]*exportCell{}
+	for _, c := range cells {
+		at[c.row+"/"+c.learner] = c
+		if !slices.Contains(rows, c.row) {
+			rows = append(rows, c.row)
+		}
+		if !slices.Contains(learners, c.learner) {
+			learners = append(learners, c.learner)
+		}
+	}
+	var tables []string // different ones
+	var targets [][]string
+	for _, target := range export.Targets {
+		var b strings.Builder
+		fmt.Fprintf(&b, "| %s | %s |\n|%s\n", of, strings.Join(learners, " | "), strings.Repeat(" --- |", len(learners)+1))
+		var reasons []string
+		for _, row := range rows {
+			fmt.Fprintf(&b, "| %s |", row)
+			for _, learner := range learners {
+				text := "–"
+				if c := at[row+"/"+learner]; c != nil && c.outcome != nil {
+					if text = "works"; c.outcome[target] != "" {
+						n := slices.Index(reasons, c.outcome[target])
+						if n < 0 {
+							n, reasons = len(reasons), append(reasons, c.outcome[target])
+						}
+						text = fmt.Sprintf("(%d)", n+1)
+					}
+				}
+				fmt.Fprintf(&b, " %s |", text)
+			}
+			b.WriteByte('\n')
+		}
+		for i, reason := range reasons {
+			fmt.Fprintf(&b, "\n(%d) %s.\n", i+1, reason)
+		}
+		if n := slices.Index(tables, b.String()); n >= 0 {
+			targets[n] = append(targets[n], target)
+			continue
+		}
+		tables, targets = append(tables, b.String()), append(targets, []string{target})
+	}
+	var b strings.Builder
+	for i, table := range tables {
+		fmt.Fprintf(&b, "\n**%s**\n\n%s", strings.Join(targets[i], ", "), table)
+	}
+	return b.String()
+}
+
+// Every map with every learner, and every kernel: docs/export.md says which targets work, and why others do not. All graphs and
+// scripts run, and predict what mercer predict does.
+func TestEveryCellIsExportedOrRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
+	dir := t.TempDir()
+	write(t, dir, "classes.csv", exportTable(160, 3, true))
+	write(t, dir, "numbers.csv", exportTable(160, 0, true))
+	maps, kernels := exportCells()
+	var checks []onnxCheck
+	var scripts []sqlCheck
+	all := slices.Concat(maps, kernels)
+	some := testenv.Few(t, all, 16, "every map and kernel with every learner in every target, and the tables of docs/export.md")
+	for i, c := range some {
+		name := fmt.Sprint("cell", i)
+		if !c.fill(t, dir, name) {
+			continue
+		}
+		for _, target := range databases {
+			if c.outcome[target] == "" {
+				scripts = append(scripts, sqlCheck{Name: c.row + "/" + c.learner, Target: target, Model: filepath.Join(dir, name+"."+target),
+					Data: filepath.Join(dir, c.data), Told: filepath.Join(dir, name+".told"), View: "model", Table: "rows", Rows: 25})
+			}
+		}
+		if c.outcome["onnx"] == "" {
+			check := onnxCheck{Name: c.row + "/" + c.learner, Model: filepath.Join(dir, name+".onnx"),
+				Data: filepath.Join(dir, c.data), Told: filepath.Join(dir, name+".told")}
+			if c.row == feature.Words {
+				check.Ties = 0.05 // in float32 a row may be as near to two words, which mercer tells apart in float64
+			}
+			checks = append(checks, check)
+		}
+	}
+	const path, from, to = "../../../docs/export.md", "<!-- cells: go test ./internal/app/cli -run EveryCell -update -->\n", "<!-- end of cells -->\n"
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, _ := strings.Cut(string(content), from)
+	_, after, found := strings.Cut(rest, to)
+	if !found {
+		t.Fatalf("%s has no %q", path, to)
+	}
+	want := before + from + exportTables("map", maps) + exportTables("kernel", kernels) + "\n" + to + after
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if len(some) == len(all) && want != string(content) {
+		t.Error("the tables of docs/export.md are not what the targets do; run go test ./internal/app/cli -run EveryCell -update")
+	}
+	runChecks(t, checks, onnxPython(t), "-B", "testdata/onnx_check.py")
+	checkSQL(t, scripts)
+}

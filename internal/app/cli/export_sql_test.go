@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"mercer/internal/engine/testenv"
+)
+
+// sqlCheck is an exported model with data, and what mercer predict says of them.
+type sqlCheck struct {
+	Name   string `json:"name"`
+	Target string `json:"target"`
+	Model  string `json:"model"`
+	Data   string `json:"data"`
+	Told   string `json:"told"`
+	View   string `json:"view"`
+	Table  string `json:"table"`
+	Rows   int    `json:"rows,omitempty"` // the first ones
+}
+
+// databases are the targets that are databases.
+var databases = []string{"postgres", "sqlite", "duckdb"}
+
+// checkSQL runs models in their databases.
+func checkSQL(t *testing.T, checks []sqlCheck) {
+	t.Helper()
+	python := testenv.Program(t, "python3")
+	if text, err := exec.Command(python, "-c", "import duckdb, sqlite3").CombinedOutput(); err != nil {
+		testenv.Missing(t, "python3 has no duckdb: %s", text)
+	}
+	testenv.Program(t, "psql")
+	url, _ := testenv.Postgres(t, "timezone=Asia/Tokyo", "datestyle=German", "standard_conforming_strings=off", "jit=off")
+	runChecks(t, checks, python, "-B", "testdata/sql_check.py", url)
+}
+
+// Views in databases predict what mercer predict does: of tables with all that columns can be, of every task, calibration and kind
+// of scores. Their names are as hostile as those of columns and categories.
+func TestDatabasesPredictRawColumns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
+	const view, table = `m"; DROP TABLE rows; --`, `ro'w\s " é`
+	dir := t.TempDir()
+	var checks []sqlCheck
+	cases := []struct {
+		name    string
+		classes int
+		messy   bool
+		flags   string
+		proba   bool
+	}{
+		{"default", 3, false, "", false},
+		{"default of numbers", 0, true, "--ordinal grade=S<M<L --date when,day", false},
+		{"leaves", 3, true, "--learner rfm --leaf 300 --calibrate platt --ordinal grade=S<M<L --date when,day", true},
+		{"means", 3, false, "--learner rfm --target-means all", false},
+		{"means of messy columns", 2, true, "--learner rfm --target-means all --ordinal grade=S<M<L --date when,day", false},
+		{"quantiles", 2, false, "--learner rfm --scale quantile --missing zero --calibrate isotonic", true},
+		{"threshold", 2, false, "--learner rfm --threshold recall=0.95", true},
+		{"trees of more classes than a table holds", 18, false, "--learner rfm --features 40 --leaf 100", false},
+		{"threshold of scores", 2, false, "--learner ridge --map rff --features 64 --threshold score=-0.25", false},
+		{"robust", 0, false, "--learner rfm --leaf 200 --scale robust --missing mean", false},
+		{"sorf", 3, true, "--map sorf --features 512 --learner logistic --date when,day", true},
+		{"rff in a table", 2, false, "--map rff --features 3000 --learner ridge --calibrate platt --scale l2", true},
+		{"tensorsketch", 3, true, "--map tensorsketch --kernel poly --features 200 --learner svm --calibrate temperature --missing zero", true},
+		{"components", 0, false, "--map rff --features 128 --components 20 --learner ridge", false},
+		{"votes", 4, false, "--learner kernel-svm --kernel rbf --multiclass ovo", false},
+		{"online", 3, false, "--map rff --features 64 --learner online --loss logistic", true},
+		{"metric", 3, false, "--learner kernel-ridge --kernel rbf --metric full --calibrate logit", true},
+		{"nu", 0, false, "--learner kernel-ridge --kernel matern --nu 1.5 --scale l1", false},
+		{"labels", -1, false, "--task multilabel --label-separator ; --map rff --features 64 --learner ridge", false},
+		{"labels with odds", -1, false, "--task multilabel --label-separator ; --map rff --features 64 --learner logistic", true},
+		{"outliers", 0, false, "--task outliers --map rff --features 64 --learner one-class", false},
+		{"projected", 2, true, "--map pk-rp --kernel poly --degree 2 --features 200 --sparsity 3 --learner logistic --date when,day", true},
+		{"two projections", 0, false, "--map d2pk-rp --kernel poly --degree 2 --coef0 0 --features 100 --learner ridge", false},
+		{"chain", 3, false, `--map {"map":"chain","steps":[{"map":"rff","features":12},{"map":"rff","features":40}]} --learner ridge`, false},
+		{"sum", 3, false, `--map {"map":"sum","weights":[1,2],"steps":[{"map":"nystrom","features":20},{"map":"rff","features":40}]} --learner svm`, false},
+	}
+	for _, c := range testenv.Few(t, cases, 3, "every coding, map and learner in SQL") {
+		data := func(n int) string {
+			switch {
+			case c.messy:
+				return messyTable(n, c.classes)
+			case c.classes < 0:
+				return labelledTable(n)
+			}
+			return exportTable(n, c.classes, true)
+		}
+		name := strings.ReplaceAll(c.name, " ", "-")
+		a, more := write(t, dir, name+".a.csv", data(450)), write(t, dir, name+".csv", data(200))
+		file, told := filepath.Join(dir, name+".mercer"), filepath.Join(dir, name+".told")
+		if r := mercer(t, append([]string{"train", a, "-o", file}, strings.Fields(c.flags)...)...); r.code != 0 {
+			t.Fatalf("%s: %s", c.name, r.stderr)
+		}
+		if model, err := os.ReadFile(file); err != nil || strings.HasPrefix(c.name, "trees") && !bytes.Contains(model, []byte("rfm.trees")) {
+			t.Fatalf("%s: %v, or the model has no trees", c.name, err)
+		}
+		ask := []string{"predict", file, more, "--scores", "--json", "-o", told}
+		if c.proba {
+			ask = append(ask, "--proba")
+		}
+		if r := mercer(t, ask...); r.code != 0 {
+			t.Fatalf("%s: %s", c.name, r.stderr)
+		}
+		for _, target := range databases {
+			out := filepath.Join(dir, name+"."+target+".sql")
+			ok(t, "export", file, "--target", target, "--view", view, "--table", table, "-o", out)
+			checks = append(checks, sqlCheck{Name: c.name, Target: target, Model: out, Data: more, Told: told, View: view, Table: table})
+		}
+	}
+	checkSQL(t, checks)
+}
+
+// What no script can express is refused by name, and so are tables wider than a database has them.
+func TestScriptsRefuse(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("seconds")
+	}
+	dir := t.TempDir()
+	data := write(t, dir, "a.csv", exportTable(300, 2, false))
+	var wide strings.Builder
+	for i := range 40 {
+		for j := range 1100 {
+			fmt.Fprintf(&wide, "%d,", i*j%7)
+		}
+		fmt.Fprintf(&wide, "%d\n", i%2)
+	}
+	broad := write(t, dir, "wide.csv", wide.String())
+	for _, c := range []struct{ data, target, flags, want string }{
+		{data, "postgres", "--learner ridge --map rff --features 20 --text town", `the column "town" is coded as text by hashes of its words`},
+		{data, "duckdb", "--learner kernel-ridge --kernel matern --nu 1.3", "matern with nu 1.3"},
+		{data, "sqlite", "--learner kernel-svm --kernel intersection --lookup 20 --scale minmax", "the machine with lookup cannot be exported"},
+		{broad, "postgres", "--learner ridge --kernel linear", "columns at once, and postgres has 1000 at most"},
+		{broad, "sqlite", "--learner ridge --kernel linear", ""},
+		{data, "duckdb", `--map {"map":"chain","steps":[{"map":"rff","features":1200},{"map":"rff","features":20}]} --learner ridge`,
+			"1200 features are input of a further step, and 1000 can be in SQL"},
+	} {
+		file, out := filepath.Join(dir, "m.mercer"), filepath.Join(dir, "m.sql")
+		if r := mercer(t, append([]string{"train", c.data, "-o", file}, strings.Fields(c.flags)...)...); r.code != 0 {
+			t.Fatalf("%s: %s", c.flags, r.stderr)
+		}
+		r := mercer(t, "export", file, "--target", c.target, "-o", out)
+		if c.want == "" && r.code != 0 || c.want != "" && (r.code != 1 || !strings.Contains(r.stderr, c.want)) {
+			t.Errorf("%s: exit code %d: %s", c.flags, r.code, r.stderr)
+		}
+		if found, _ := filepath.Glob(out + "*"); c.want != "" && found != nil {
+			t.Errorf("%s: left %v", c.flags, found)
+		}
+		os.Remove(out)
+	}
+}
+
+// A missing number makes the prediction NULL if the model knows no missing ones, and so does one outside the kernel's domain, as it
+// does whether the map is an expression or a table. Texts that stand for missing numbers are missing in SQLite.
+func TestScriptsPredictNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
+	dir := t.TempDir()
+	var rows strings.Builder
+	rows.WriteString("a,b,y\n")
+	for i := range 200 {
+		fmt.Fprintf(&rows, "%d,%d,%d\n", i%7, i*i%11, i%7+i*i%11)
+	}
+	data := write(t, dir, "a.csv", rows.String())
+	for _, flags := range []string{"--map homogeneous --kernel chi2 --learner ridge --scale none", "--map rff --features 32 --learner ridge",
+		"--map rff --features 3000 --learner ridge", "--learner kernel-ridge --kernel chi2 --scale none"} {
+		file, out := filepath.Join(dir, "m.mercer"), filepath.Join(dir, "m.sql")
+		ok(t, append([]string{"train", data, "-o", file, "--missing", "error"}, strings.Fields(flags)...)...)
+		ok(t, "export", file, "--target", "sqlite", "-o", out)
+		script, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		db, err := sqlite3.Open(":memory:")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Exec("create table rows(a, b); insert into rows values(1, 2), (1, null), (-1, 2), ('1', ' NA '), ('1', ' 2 ');" + string(script)); err != nil {
+			t.Fatalf("%s: %v", flags, err)
+		}
+		query, _, err := db.Prepare("select prediction from model")
+		if err != nil {
+			t.Fatalf("%s: %v", flags, err)
+		}
+		var got []string
+		for query.Step() {
+			got = append(got, query.ColumnText(0))
+		}
+		if err := errors.Join(query.Close(), db.Close()); err != nil || len(got) != 5 {
+			t.Fatalf("%s: %d rows, %v", flags, len(got), err)
+		}
+		outside := strings.Contains(flags, "chi2")
+		if got[0] == "" || got[1] != "" || (got[2] == "") != outside || got[3] != "" || got[4] != got[0] {
+			t.Errorf("%s: %q", flags, got)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"mercer/internal/engine/atomicfile"
+)
+
+// exitInterrupted is the exit code of a command that was interrupted: that of a shell for SIGINT.
+const exitInterrupted = 130
+
+// grace is how long an interrupted command may take to end by itself. A dense solve takes longer, and is left.
+const grace = 250 * time.Millisecond
+
+// Main runs the command line of this process until it ends or a signal (SIGINT, SIGTERM) ends it: with exit
+// code 130, one line, and no half-written file, after half a second at most. A server first answers what it
+// has been asked. A second signal ends anything at once.
+func (p *Program) Main() int {
+	if os.Getenv("GOGC") == "" {
+		// Batches, blocks and panels are used again, so there is little garbage; letting it
+		// double a heap that is all data would only cost memory.
+		debug.SetGCPercent(20)
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	done := make(chan int, 1)
+	go func() { done <- p.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr) }()
+	select {
+	case code := <-done:
+		return code
+	case <-signals:
+	}
+	cancel()
+	cmd, _, err := p.root().Find(os.Args[1:])
+	var late <-chan time.Time
+	if err != nil || cmd.Name() != "serve" {
+		late = time.After(grace)
+	}
+	select {
+	case code := <-done:
+		return code
+	case <-late:
+	case <-signals:
+	}
+	atomicfile.Abandon()
+	select {
+	case code := <-done: // in the meantime
+		return code
+	default:
+	}
+	name, what := p.Name, "nothing was written"
+	if err == nil {
+		name = cmd.CommandPath()
+		if cmd.Flags().Lookup("journal") != nil {
+			what = "what is done is in the journal, and the same command goes on from there"
+		}
+	}
+	fmt.Fprintf(os.Stderr, "%s%s: interrupted; %s\n", erased(), name, what)
+	return exitInterrupted
+}

@@ -1,0 +1,375 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"mercer/dataset"
+	"mercer/eval"
+	"mercer/internal/engine/atomicfile"
+	"mercer/matrix"
+	"mercer/model"
+)
+
+// predict is the state of the command of that name.
+type predict struct {
+	data     dataset.Options
+	out      string
+	scores   bool
+	variance bool
+	interval bool
+	proba    bool
+	json     bool
+	progress string
+
+	threshold string
+	check     string
+	drift     *eval.Drift
+	withInput bool
+	top       int
+}
+
+func newPredict() *cobra.Command {
+	p := &predict{}
+	cmd := &cobra.Command{
+		Use:   "predict [flags] MODEL DATA",
+		Short: "Predict rows, one prediction a line",
+		Long: `Predict every row of DATA with MODEL: one line a row, the class label or the number.
+
+DATA is read as the training data were: columns by name where both have names, else by
+position; labels may be there or not. The rows are never all in memory.
+
+--scores adds the scores after a tab, one a class in the order of "mercer inspect MODEL"
+(two classes: one score, positive for the second). --proba adds the probabilities, one a
+class, of a model that was trained with --calibrate or with a logistic loss; with --json they are an
+object by class. A model trained with --calibrate predicts the class of the largest probability.
+
+With -o NAME.csv, .tsv, .jsonl, .parquet, .arrow or .arrows, or with --id, --with-input or
+--top-k, the predictions are a table with names that joins to the input: the columns of --id (by default those that the model knows as IDs), or
+all columns with --with-input, then the prediction, and the probabilities by class if the model has them.
+
+A model of two classes that was trained with --threshold applies it; --threshold here takes its place.
+
+--check compares DATA with the rows of the training: it counts rows with a value outside the ranges that the training had, and tests
+for each column whether its values come from the same source (docs/lab.md has the tests). With --check=fail the exit code is 3
+if any column has drifted; the predictions are written all the same.
+
+A model of labels of which a row may have any number writes those that it predicts separated by
+commas, an empty line for none.
+
+A regression that was trained with --variance tells with --variance the standard deviation of
+each number, after the numbers and a tab; one that was trained with --conformal with --interval
+the ends of the interval that holds the truth with the probability that was asked for.
+
+MODEL may also be a text model of LIBSVM or LIBLINEAR, which its content tells: predictions are
+those of svm-predict, for DATA of numbers in the order of its columns; --scores adds the
+decision values, --proba the probabilities of the labels in the order of the file.
+
+A model of bags predicts bags, one a line; DATA may come in any of the forms that "mercer
+train --help" tells of. Where bags have names, by a column or as files, a line is the name, a
+tab and the prediction.`,
+		Example: `  mercer predict adult.mercer new.csv -o predictions.txt
+  mercer predict churn.mercer new.csv --id customer_id -o predictions.csv
+  mercer predict adult.mercer a9a.t.gz --scores | head
+  mercer predict churn.mercer new.csv --check=fail -o predictions.csv
+  cut -d, -f1-14 rows.csv | mercer predict adult.mercer -
+  mercer predict birds.mercer folder-of-descriptors`,
+		Args: nArgs(2, 2),
+		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd, args[0], args[1]) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&p.out, "output", "o", "", "file to write the predictions to (default: standard output)")
+	f.BoolVar(&p.scores, "scores", false, "add the scores")
+	f.BoolVar(&p.variance, "variance", false, "add the standard deviation of each predicted number (of a model trained with --variance)")
+	f.BoolVar(&p.interval, "interval", false, "add the lower and upper end of the interval around each number "+
+		"(of a model trained with --conformal)")
+	f.BoolVar(&p.proba, "proba", false, "add the probabilities of the classes or labels")
+	f.BoolVar(&p.withInput, "with-input", false, "write all columns of the input before the prediction, in a table with names")
+	f.IntVar(&p.top, "top-k", 0, "the classes with the largest probabilities, so many, in a table with names (default: the probabilities of all)")
+	thresholdFlag(cmd, &p.threshold)
+	f.StringVar(&p.check, "check", "", "compare DATA with what the training had: warn tells of rows outside its ranges and of columns that have drifted, fail "+
+		"exits with code 3 as well if any has")
+	f.Lookup("check").NoOptDefVal = "warn"
+	dataFlags(cmd, &p.data)
+	groupFlag(cmd, &p.data)
+	f.BoolVar(&p.json, "json", false, "one JSON object a line, with prediction and scores, and probabilities where the model has them")
+	ProgressFlag(cmd, &p.progress)
+	return cmd
+}
+
+func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
+	if err := checkData(&p.data); err != nil {
+		return err
+	}
+	bars, err := NewProgress(cmd, p.progress)
+	if err != nil {
+		return err
+	}
+	if err := modelThenData(cmd, modelPath, path); err != nil {
+		return err
+	}
+	if kind := foreignKind(modelPath); kind != "" {
+		return p.runForeign(cmd, kind, modelPath, path, bars)
+	}
+	m, err := model.Load(modelPath)
+	if err != nil {
+		return err
+	}
+	if m, err = divided(m, modelPath, p.threshold); err != nil {
+		return err
+	}
+	if _, err := p.spread(m, matrix.Rows{Dense: matrix.NewDense(0, m.Dim())}, matrix.NewDense(0, m.Outputs())); err != nil {
+		return fmt.Errorf("%s: %w", modelPath, err)
+	}
+	if err := m.NoProbabilities(); p.proba && err != nil {
+		return fmt.Errorf("%s: %w", modelPath, err)
+	}
+	if err := p.beginCheck(m, modelPath); err != nil {
+		return err
+	}
+	if p.top < 0 {
+		return usagef("--top-k %d: give 1 or more", p.top)
+	}
+	if p.data.Columns.Carry = "id"; p.withInput {
+		p.data.Columns.Carry = "all"
+	}
+	if !p.tabular() || m.Bag() != nil {
+		p.data.Columns.Carry = ""
+	}
+	src, err := openRows(cmd, m, path, p.data)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	if p.tabular() && m.Bag() == nil {
+		if err := p.runTable(cmd, m, src, bars); err != nil {
+			return err
+		}
+		warnUnseen(cmd, unseenIn(src))
+		return p.endCheck(cmd, path)
+	}
+
+	err = p.output(cmd, bars, func(w *bufio.Writer) error {
+		return eachScored(cmd, m, src, bars, func(x matrix.Rows, scores *matrix.Dense, keys []string) error {
+			p.compared(x)
+			extra, err := p.spread(m, x, scores)
+			if err != nil {
+				return err
+			}
+			return p.write(w, m, scores, extra, keys)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	warnUnseen(cmd, unseenIn(src))
+	return p.endCheck(cmd, path)
+}
+
+// output lets work write to the file that was asked for, which appears whole or not at all, or to
+// standard output.
+func (p *predict) output(cmd *cobra.Command, bars *Progress, work func(w *bufio.Writer) error) error {
+	var out io.Writer = cmd.OutOrStdout()
+	commit := func() error { return nil }
+	if p.out != "" {
+		f, err := atomicfile.Create(p.out)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		out, commit = f, f.Commit
+	} else {
+		bars.w = nil // predictions and a progress line would mix on a terminal
+	}
+	w := bufio.NewWriterSize(out, 1<<16)
+	err := work(w)
+	bars.Done()
+	if err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return commit()
+}
+
+// eachScored predicts the rows of src batch by batch; keys are the names of bags that have some.
+func eachScored(cmd *cobra.Command, m *model.Model, src dataset.Source, bars *Progress,
+	body func(x matrix.Rows, scores *matrix.Dense, keys []string) error) error {
+	var scores matrix.Dense
+	rows := 0
+	for b, err := range dataset.Each(cmd.Context(), src) {
+		if err != nil {
+			return err
+		}
+		scores.Reshape(b.X.Len(), m.Outputs())
+		if err := m.Learned(&scores, b.X); err != nil {
+			return dataset.Locate(err, src, b.First)
+		}
+		if err := body(b.X, &scores, bagKeys(b.Pass)); err != nil {
+			return dataset.Locate(err, src, b.First)
+		}
+		rows += b.X.Len()
+		bars.Report("predict", rows, b.Pass.Progress())
+	}
+	return nil
+}
+
+// spread is how sure a regression is of each row.
+type spread struct {
+	deviations, lower, upper *matrix.Dense // nil: not asked for
+}
+
+func (p *predict) spread(m *model.Model, x matrix.Rows, scores *matrix.Dense) (s spread, err error) {
+	if p.variance {
+		s.deviations = matrix.NewDense(scores.Rows, scores.Cols)
+		if err := m.Deviations(s.deviations, x); err != nil {
+			return s, err
+		}
+	}
+	if p.interval {
+		s.lower, s.upper = matrix.NewDense(scores.Rows, scores.Cols), matrix.NewDense(scores.Rows, scores.Cols)
+		err = m.Intervals(s.lower, s.upper, scores, x)
+	}
+	return s, err
+}
+
+// appendTabbed appends numbers, a tab before each.
+func appendTabbed(line []byte, numbers ...float32) []byte {
+	for _, v := range numbers {
+		line = strconv.AppendFloat(append(line, '\t'), float64(v), 'g', -1, 32)
+	}
+	return line
+}
+
+// appendTabbedValue appends a tab and the prediction of a target, or an end of its interval.
+func appendTabbedValue(line []byte, m *model.Model, t int, score float32) []byte {
+	return strconv.AppendFloat(append(line, '\t'), m.Value(t, score), 'g', -1, m.ValueBits())
+}
+
+// valuesOf are the predictions of a regression for JSON, or the scores of classes: float32, or float64 for a model with an offset.
+func valuesOf(m *model.Model, scores []float32) any {
+	if m.ValueBits() == 32 {
+		return scores
+	}
+	values := make([]float64, len(scores))
+	for t, v := range scores {
+		values[t] = m.Value(t, v)
+	}
+	return values
+}
+
+// probabilities are those of classes or labels by name, in the order of the model, which a map would not keep.
+type probabilities struct {
+	names  []string
+	values []float64
+}
+
+// MarshalJSON makes an object of them, as mercer serve does.
+func (p *probabilities) MarshalJSON() ([]byte, error) {
+	object := []byte{'{'}
+	for k, name := range p.names {
+		if k > 0 {
+			object = append(object, ',')
+		}
+		text, err := json.Marshal(name)
+		if err != nil {
+			return nil, err
+		}
+		object = append(append(object, text...), ':')
+		object = strconv.AppendFloat(object, p.values[k], 'g', -1, 64)
+	}
+	return append(object, '}'), nil
+}
+
+// write writes a line a row, beginning with the name of the bag that it was.
+func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense, extra spread, keys []string) error {
+	var line []byte
+	var proba []float64
+	if p.proba || p.json && m.HasProbabilities() {
+		proba = make([]float64, max(len(m.Classes()), len(m.Labels())))
+	}
+	for i := range scores.Rows {
+		row := scores.Row(i)
+		line = line[:0]
+		if proba != nil {
+			if err := m.Probabilities(proba, row); err != nil {
+				return err
+			}
+		}
+		switch {
+		case p.json:
+			v := struct {
+				Bag           *string        `json:"bag,omitempty"`
+				Prediction    any            `json:"prediction"`
+				Scores        any            `json:"scores"`
+				Deviations    []float32      `json:"deviations,omitempty"`
+				Lower         any            `json:"lower,omitempty"`
+				Upper         any            `json:"upper,omitempty"`
+				Probabilities *probabilities `json:"probabilities,omitempty"`
+			}{Scores: valuesOf(m, row)}
+			if proba != nil {
+				v.Probabilities = &probabilities{slices.Concat(m.Classes(), m.Labels()), proba}
+			}
+			if p.variance {
+				v.Deviations = extra.deviations.Row(i)
+			}
+			if p.interval {
+				v.Lower, v.Upper = valuesOf(m, extra.lower.Row(i)), valuesOf(m, extra.upper.Row(i))
+			}
+			if keys != nil {
+				v.Bag = &keys[i]
+			}
+			switch {
+			case m.Classes() != nil:
+				v.Prediction = m.Classes()[m.Class(row)]
+			case m.Labels() != nil:
+				v.Prediction = m.Predicted(row)
+			case len(row) == 1 && m.ValueBits() == 32:
+				v.Prediction = row[0]
+			case len(row) == 1:
+				v.Prediction = m.Value(0, row[0])
+			default:
+				v.Prediction = valuesOf(m, row)
+			}
+			text, err := json.Marshal(v)
+			if err != nil {
+				return err
+			}
+			line = text
+		default:
+			if keys != nil {
+				line = append(append(line, keys[i]...), '\t')
+			}
+			line = m.AppendPrediction(line, row)
+			if p.scores {
+				for t, v := range row {
+					line = appendTabbedValue(line, m, t, v)
+				}
+			}
+			if p.variance {
+				line = appendTabbed(line, extra.deviations.Row(i)...)
+			}
+			if p.interval {
+				for t, lower := range extra.lower.Row(i) {
+					line = appendTabbedValue(appendTabbedValue(line, m, t, lower), m, t, extra.upper.Row(i)[t])
+				}
+			}
+			for _, v := range proba {
+				line = append(line, '\t')
+				line = strconv.AppendFloat(line, v, 'g', 6, 64)
+			}
+		}
+		line = append(line, '\n')
+		if _, err := w.Write(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"mercer/dataset"
+	"mercer/internal/engine/units"
+)
+
+// smallFile is the longest file of settings that is read: a device, or another file given by mistake, has no end or is long.
+const smallFile = 16 << 20
+
+// ReadSmall reads a file of settings; "-" is stdin where there is one.
+func ReadSmall(path string, stdin io.Reader) ([]byte, error) {
+	r, name := stdin, "standard input"
+	if path != "-" || stdin == nil {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, once(path, err)
+		}
+		defer f.Close()
+		r, name = f, path
+	}
+	text, err := io.ReadAll(io.LimitReader(r, smallFile+1))
+	if err != nil {
+		return nil, once(name, err)
+	}
+	if len(text) > smallFile {
+		return nil, fmt.Errorf("%s: is longer than %s, which no file of this kind is", name, units.Bytes(smallFile))
+	}
+	return text, dataset.CheckUTF8(name, text)
+}
+
+// once is an error of the system that names its file once, and first.
+func once(path string, err error) error {
+	var at *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = fs.ErrNotExist
+	case errors.Is(err, fs.ErrPermission):
+		err = fs.ErrPermission
+	case errors.As(err, &at):
+		err = at.Err
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}

@@ -1,0 +1,107 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"mercer/internal/engine/units"
+	"mercer/internal/reach/shard"
+)
+
+// ShardPlan tells of a plan of shards.
+type ShardPlan struct {
+	Data    string   `json:"data"`
+	Pieces  int      `json:"pieces"`
+	Shards  int      `json:"shards"`
+	Most    int      `json:"pieces_of_largest"`
+	Rounds  []string `json:"rounds"`
+	Learner string   `json:"learner"`
+	Sum     string   `json:"sha256"`
+}
+
+// PlanOf describes a plan.
+func PlanOf(p *shard.Plan) ShardPlan {
+	s := ShardPlan{Data: p.Data.Path, Pieces: len(p.Data.All), Shards: p.Shards(), Rounds: p.Rounds(), Learner: p.Config.LearnerName(),
+		Sum: p.Sum()}
+	for i := range s.Shards {
+		from, to := p.Pieces(i)
+		s.Most = max(s.Most, to-from)
+	}
+	return s
+}
+
+// Text says what the plan is and what to do next.
+func (p ShardPlan) Text(w io.Writer, folder string) {
+	Line(w, "data", "%s: %s in %s, of at most %d", p.Data, units.Plural(p.Pieces, "piece"), units.Plural(p.Shards, "shard"), p.Most)
+	Line(w, "learner", "%s", p.Learner)
+	Line(w, "rounds", "%s", strings.Join(p.Rounds, ", "))
+	Line(w, "plan", "%s", folder)
+	fmt.Fprintf(w, "\nFor each round: mercer shard run %s --shard 0 to %d, then mercer shard merge %s\n", folder, p.Shards-1, folder)
+}
+
+// ReceiptText says what a shard found.
+func ReceiptText(w io.Writer, r *shard.Receipt, seconds float64) {
+	size := int64(0)
+	for _, f := range r.Files {
+		size += f.Size
+	}
+	fmt.Fprintf(w, "shard %d, %s: %s rows, %s in %s, %s\n", r.Shard, r.Round, units.Count(r.Rows), units.Bytes(size),
+		units.Plural(len(r.Files), "file"), units.Seconds(seconds))
+}
+
+// NotNeeded says that there is nothing to do in a round.
+func NotNeeded(w io.Writer, round string, asJSON bool) {
+	if !asJSON {
+		fmt.Fprintf(w, "%s: the data need none\n", round)
+	}
+}
+
+// Merged tells of a round that was merged.
+type Merged struct {
+	Round  string `json:"round"` // "" if there was none
+	Rows   int    `json:"rows"`
+	Shards int    `json:"shards"`
+	Next   string `json:"next"` // "" if the model can be made
+}
+
+// Text says so.
+func (m Merged) Text(w io.Writer, folder string) {
+	if m.Round != "" {
+		fmt.Fprintf(w, "%s: %s rows of %s\n", m.Round, units.Count(m.Rows), units.Plural(m.Shards, "shard"))
+	}
+	if m.Next == "" {
+		fmt.Fprintf(w, "next: mercer shard solve %s -o MODEL\n", folder)
+		return
+	}
+	fmt.Fprintf(w, "next: mercer shard run %s --round %s\n", folder, m.Next)
+}
+
+// EstimateText says what a training in shards would take.
+func EstimateText(w io.Writer, e *shard.Estimate) {
+	Line(w, "rows", "%s of %s dimensions, %s in %s", units.Count(e.Rows), units.Count(e.Dim), units.Bytes(e.Bytes), units.Plural(e.Pieces, "piece"))
+	Line(w, "features", "%s, statistics of %s of the rows: %s", units.Count(e.Feature), units.Plural(e.Parts, "part"), units.Bytes(e.Sum))
+	Line(w, "memory", "%s a worker, %s to solve, beside rows", units.Bytes(e.WorkerMemory), units.Bytes(e.SolveMemory))
+	Line(w, "a row", "%s", rowTimes(e))
+	Line(w, "a sum", "add %s, write %s, read %s", units.Seconds(e.Add), units.Seconds(e.Write), units.Seconds(e.Read))
+	fmt.Fprintf(w, "\n%8s %10s %10s %10s %10s %11s %10s %10s\n", "workers", "rounds", "merge", "solve", "all", "moved", "price", "efficiency")
+	for _, s := range e.Scales {
+		fmt.Fprintf(w, "%8d %10s %10s %10s %10s %11s %10.2f %8.0f %%\n", s.Workers, units.Seconds(s.Rounds), units.Seconds(s.Merge), units.Seconds(s.Solve),
+			units.Seconds(s.Seconds), units.Bytes(s.Moved), s.Price, 100*s.Share)
+	}
+	if k := e.Limit(); k > 0 && k < e.Scales[len(e.Scales)-1].Workers {
+		fmt.Fprintf(w, "\nWith more than %s, more than half of the time of workers is lost: they wait for the merge and the solution, which one process does.\n",
+			units.Plural(k, "worker"))
+	}
+}
+
+// rowTimes are the seconds of a row in each round.
+func rowTimes(e *shard.Estimate) string {
+	var parts []string
+	for _, round := range []string{"look", "survey", "statistics"} {
+		if s, found := e.Row[round]; found {
+			parts = append(parts, fmt.Sprintf("%s %.3g µs", round, 1e6*s))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,128 @@
+// Package atomicfile writes files that appear whole or not at all: into a temporary file in the
+// same directory, synced, then renamed over the path.
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// File is a file in the making. Whoever creates it must Close it; without a Commit before,
+// Close leaves nothing behind.
+type File struct {
+	*os.File
+	path   string
+	lock   *os.File // kept until the file has appeared or is removed; nil where there are no locks
+	direct bool     // not a regular file (a device, a pipe): written to in place
+	done   bool
+}
+
+// Create starts a file that will appear at path. It fails at once where path could not be
+// written later: its directory is missing or not writable, or it is a directory itself.
+func Create(path string) (*File, error) {
+	mode := fs.FileMode(0o644)
+	if st, err := os.Stat(path); err == nil {
+		switch {
+		case st.IsDir():
+			return nil, fmt.Errorf("%s: is a directory; give the name of a file", path)
+		case !st.Mode().IsRegular():
+			f, err := os.OpenFile(path, os.O_WRONLY, 0)
+			if err != nil {
+				return nil, err
+			}
+			return &File{File: f, path: path, direct: true}, nil
+		}
+		mode = st.Mode().Perm()
+	}
+	asked := path
+	path = Target(path)
+	f, lock, err := lockedTemp(path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			folder := filepath.Dir(path)
+			if _, err := os.Lstat(asked); err != nil { // no link to somewhere else
+				folder = filepath.Dir(asked)
+			}
+			return nil, fmt.Errorf("%s: directory %s: %w", asked, folder, fs.ErrNotExist)
+		}
+		return nil, fmt.Errorf("%s: cannot be written: %w", asked, err)
+	}
+	if err := f.Chmod(mode); err != nil {
+		f.Close()
+		lock.Close()
+		os.Remove(f.Name())
+		return nil, fmt.Errorf("%s: cannot be written: %w", path, err)
+	}
+	file := &File{File: f, path: path, lock: lock}
+	if !begun(file) {
+		f.Close()
+		lock.Close()
+		os.Remove(f.Name())
+		return nil, errAbandoned
+	}
+	removeStale(path)
+	return file, nil
+}
+
+// Target is the file that is written at path: the end of its symbolic links, also if that is not
+// there yet, as an absolute path where the working directory is known.
+func Target(path string) string {
+	if p, err := filepath.Abs(path); err == nil {
+		path = p
+	}
+	for range 40 { // more are a circle, which opening reports
+		if p, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+			path = filepath.Join(p, filepath.Base(path))
+		}
+		to, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return path
+}
+
+// Commit makes the file appear at its path. After an error nothing has appeared.
+func (f *File) Commit() error {
+	f.done = true
+	if f.direct {
+		return f.File.Close()
+	}
+	err := f.File.Sync()
+	err = errors.Join(err, f.File.Close())
+	defer f.lock.Close() // of nil is an error, no panic
+	if err == nil {
+		err = f.appear()
+	}
+	if err != nil {
+		f.remove()
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
+	if dir, err := os.Open(filepath.Dir(f.path)); err == nil {
+		// The rename is durable once the directory is; some file systems cannot sync one.
+		_ = dir.Sync()
+		dir.Close()
+	}
+	return nil
+}
+
+// Close gives the file up unless it was committed.
+func (f *File) Close() error {
+	if f.done {
+		return nil
+	}
+	f.done = true
+	err := f.File.Close()
+	defer f.lock.Close()
+	if !f.direct {
+		err = errors.Join(err, f.remove())
+	}
+	return err
+}

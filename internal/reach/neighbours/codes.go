@@ -1,0 +1,181 @@
+package neighbours
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"mercer/feature"
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/vec"
+	"mercer/internal/solve/pipeline"
+	"mercer/kernel"
+	"mercer/matrix"
+)
+
+// Kinds of codes.
+const (
+	// Signs are those of Gaussian projections of the features: two bits differ with probability θ/π, θ the angle
+	// of the features.
+	Signs = "signs"
+
+	// SparseSigns are those of Achlioptas's projections, of which two thirds are 0. They are close to Signs and cheaper.
+	SparseSigns = "sparse-signs"
+
+	// Cosines are the signs of cos(ω·x + b) + t (Raginsky and Lazebnik 2009), for shift-invariant kernels. The share of
+	// bits that differ lies between two functions of the kernel's value.
+	Cosines = "cosines"
+)
+
+// CodeNames are the kinds of codes.
+func CodeNames() []string { return []string{Signs, SparseSigns, Cosines} }
+
+const (
+	usualBits = 256
+	mostBits  = 1 << 14
+)
+
+// coder computes codes: bit i is 1 if output i of a map exceeds a threshold.
+type coder struct {
+	bits       int
+	fmap       feature.Map
+	ofRows     bool      // the map takes scaled rows, not features
+	thresholds []float32 // nil: 0
+}
+
+// Check finds what is wrong with a configuration.
+func (cfg Config) Check() error {
+	switch {
+	case cfg.Codes == "" && cfg.Bits != 0:
+		return fmt.Errorf("%d bits of no codes; say which codes: %s", cfg.Bits, strings.Join(CodeNames(), ", "))
+	case cfg.Codes != "" && !slices.Contains(CodeNames(), cfg.Codes):
+		return fmt.Errorf("codes %q are not known; known are %s", cfg.Codes, strings.Join(CodeNames(), ", "))
+	case cfg.Bits < 0 || cfg.Bits%64 != 0 || cfg.Bits > mostBits:
+		return fmt.Errorf("%d bits a code; give a multiple of 64 up to %d", cfg.Bits, mostBits)
+	}
+	return nil
+}
+
+// newCoder draws the codes of an index, nil if it has none.
+func newCoder(cfg Config, p *pipeline.Pipeline) (*coder, error) {
+	if err := cfg.Check(); err != nil || cfg.Codes == "" {
+		return nil, err
+	}
+	c := &coder{bits: cfg.Bits}
+	if c.bits == 0 {
+		c.bits = usualBits
+	}
+	made := feature.Config{Map: "rp", Kernel: kernel.Linear.Usual(), Features: c.bits, Seed: cfg.Seed, MaxBytes: mostBytes}
+	dim := p.Features()
+	switch cfg.Codes {
+	case Signs:
+		made.Entries = "normal"
+	case SparseSigns:
+		made.Entries, made.Sparsity = "sparse", 3
+	case Cosines:
+		of := p.Feature()
+		if of == nil || !slices.Contains(feature.Kernels("rff"), of.Kernel.Name) {
+			return nil, fmt.Errorf("codes %q are for shift-invariant kernels (%s); %s and %s are for all",
+				Cosines, strings.Join(feature.Kernels("rff"), ", "), Signs, SparseSigns)
+		}
+		made.Map, made.Kernel, made.Form, dim, c.ofRows = "rff", of.Kernel, "phase", p.Width(), true
+		stream := random.New(cfg.Seed, "neighbours.thresholds")
+		size := math.Sqrt(2 / float64(c.bits)) // of an output of the map
+		c.thresholds = make([]float32, c.bits)
+		for i := range c.thresholds {
+			c.thresholds[i] = float32(size * (1 - 2*stream.Uniform()))
+		}
+	}
+	var err error
+	c.fmap, err = feature.New(made, dim)
+	return c, err
+}
+
+// encode appends the codes of rows: of their features z, or of the rows as they are scaled.
+func (c *coder) encode(dst []uint64, scaled matrix.Rows, z *matrix.Dense) []uint64 {
+	x := matrix.Rows{Dense: z}
+	if c.ofRows {
+		x = scaled
+	}
+	var dense matrix.Dense
+	var sparse matrix.CSR
+	y := feature.Apply(c.fmap, x, &dense, &sparse)
+	if y.CSR != nil {
+		y.CSR.Densify(&dense)
+		y = matrix.Rows{Dense: &dense}
+	}
+	for r := range y.Len() {
+		row := y.Dense.Row(r)
+		for i := 0; i < c.bits; i += 64 {
+			var word uint64
+			for j := range 64 {
+				var t float32
+				if c.thresholds != nil {
+					t = c.thresholds[i+j]
+				}
+				if row[i+j] > t {
+					word |= 1 << j
+				}
+			}
+			dst = append(dst, word)
+		}
+	}
+	return dst
+}
+
+// near appends the places of the n codes nearest to a code, in the order of places; those that tie for the last
+// places are the first ones. counts is working memory, one for each code.
+func near(dst []int32, codes []uint64, code []uint64, n int, counts []uint16) []int32 {
+	words := len(code)
+	histogram := make([]int, 64*words+1)
+	switch words {
+	case 4:
+		a, b, c, d := code[0], code[1], code[2], code[3]
+		for i := range counts {
+			row := codes[4*i : 4*i+4 : 4*i+4]
+			h := bits.OnesCount64(row[0]^a) + bits.OnesCount64(row[1]^b) + bits.OnesCount64(row[2]^c) + bits.OnesCount64(row[3]^d)
+			counts[i] = uint16(h)
+			histogram[h]++
+		}
+	default:
+		for i := range counts {
+			h := 0
+			row := codes[i*words : (i+1)*words]
+			for j, w := range row {
+				h += bits.OnesCount64(w ^ code[j])
+			}
+			counts[i] = uint16(h)
+			histogram[h]++
+		}
+	}
+	last, left := 0, n // rows at distance last may fill what is left
+	for last < len(histogram)-1 && histogram[last] < left {
+		left -= histogram[last]
+		last++
+	}
+	for i, h := range counts {
+		switch {
+		case int(h) < last:
+			dst = append(dst, int32(i))
+		case int(h) == last && left > 0:
+			dst = append(dst, int32(i))
+			left--
+		}
+	}
+	return dst
+}
+
+// nearAll calls body with the places near each of several codes.
+func (x *Index) nearAll(codes []uint64, n int, body func(query int, places []int32)) {
+	words := x.words()
+	vec.Parallel(len(codes)/words, 1, func(lo, hi int) {
+		counts := make([]uint16, x.info.Rows)
+		var places []int32
+		for q := lo; q < hi; q++ {
+			places = near(places[:0], x.codes, codes[q*words:(q+1)*words], n, counts)
+			body(q, places)
+		}
+	})
+}

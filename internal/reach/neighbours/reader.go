@@ -1,0 +1,159 @@
+package neighbours
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"os"
+	"unsafe"
+
+	"mercer/internal/engine/safetensors"
+	"mercer/internal/solve/pipeline"
+)
+
+// Open opens the index at a path. Its features are mapped into memory where the system can, and checked when Verify
+// or a change of the index reads them; all else is checked now.
+func Open(path string) (*Index, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	// A file of another kind is not read.
+	head := make([]byte, len(magic))
+	if _, err := io.ReadFull(f, head); err != nil || string(head) != magic {
+		return nil, fmt.Errorf("%s: not an index; mercer index makes one", path)
+	}
+	b, free := mapped(f, st.Size()), unmap
+	if b == nil {
+		free = func([]byte) {}
+		b = words(st.Size())
+		if _, err := f.ReadAt(b, 0); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	x, err := parse(b)
+	if err != nil {
+		free(b)
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	x.free = func() { free(b) }
+	return x, nil
+}
+
+// words are n bytes whose address is a multiple of 8.
+func words(n int64) []byte {
+	w := make([]uint64, (n+7)/8)
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(w))), n)
+}
+
+// mostBytes bounds what the map of an index, and that of its codes, may hold, however much MERCER_MAX_MEMORY allows. Tests of damaged files make it less.
+var mostBytes int64 = 16 << 30
+
+var errCut = errors.New("the index is cut short or damaged; make it anew")
+
+// parse reads an index from the bytes of its file, which it goes on using and whose address is a multiple of 8.
+func parse(b []byte) (*Index, error) {
+	size := int64(len(b))
+	if size < align+8+int64(len(tail)) || string(b[:len(magic)]) != magic {
+		return nil, errCut
+	}
+	end := size - 8 - int64(len(tail))
+	if string(b[end+8:]) != tail {
+		return nil, errCut
+	}
+	n := binary.LittleEndian.Uint64(b[end:])
+	if n > uint64(end-align) {
+		return nil, errCut
+	}
+	begin := end - int64(n)
+	meta, tensors, err := safetensors.Read(bytes.NewReader(b[begin:end]), int64(n))
+	if err != nil {
+		return nil, err
+	}
+	x := &Index{file: b}
+	if meta["format"] != "mercer-index" || meta["version"] != version {
+		return nil, fmt.Errorf("an index of version %q, and this program reads version %s; make it anew, or take a newer program", meta["version"], version)
+	}
+	if err := json.Unmarshal([]byte(meta["index"]), &x.info); err != nil {
+		return nil, fmt.Errorf("the index's description: %w", err)
+	}
+	return x, x.restore(begin, tensors)
+}
+
+// restore makes the index of its description, which begins at a byte of the file, and of tensors.
+func (x *Index) restore(begin int64, tensors safetensors.Tensors) (err error) {
+	i := &x.info
+	if err := i.Schema.Check(); err != nil {
+		return err
+	}
+	if i.Feature != nil && i.Feature.Features != i.Features || i.Rows > math.MaxInt32 {
+		return errCut
+	}
+	if i.Rows < 1 || i.Features < 1 || int64(i.Rows) > begin/4/int64(i.Features) || i.Bits < 0 || i.Bits%64 != 0 || i.Bits > mostBits {
+		return errCut
+	}
+	most, err := pipeline.MaxMemory(0)
+	if err != nil {
+		return err
+	}
+	x.pipe, err = pipeline.Restore(pipeline.Description{In: i.Schema.Dim, Scale: i.Scale, Densify: i.Densify, Feature: i.Feature,
+		MaxMemory: min(most, mostBytes)}, tensors)
+	if err != nil {
+		return err
+	}
+	if d := x.pipe.Features(); d != i.Features {
+		return fmt.Errorf("the index has %d features, and its map gives %d", i.Features, d)
+	}
+	if x.coder, err = newCoder(i.Config, x.pipe); err != nil {
+		return err
+	}
+	rows, words := int64(i.Rows), int64(i.Bits/64)
+	norms := aligned(align + 4*rows*int64(i.Features))
+	ids := aligned(norms + 4*rows)
+	codes := aligned(ids + 8*rows)
+	if aligned(codes+8*rows*words) != begin {
+		return errCut
+	}
+	b := x.file
+	sum := crc32.Checksum(b[norms:norms+4*rows], castagnoli)
+	sum = crc32.Update(sum, castagnoli, b[ids:ids+8*rows])
+	if crc32.Update(sum, castagnoli, b[codes:codes+8*rows*words]) != i.Sum {
+		return errCut
+	}
+	x.z = unsafe.Slice((*float32)(unsafe.Pointer(&b[align])), rows*int64(i.Features))
+	x.norms = unsafe.Slice((*float32)(unsafe.Pointer(&b[norms])), rows)
+	x.ids = unsafe.Slice((*int64)(unsafe.Pointer(&b[ids])), rows)
+	if words > 0 {
+		x.codes = unsafe.Slice((*uint64)(unsafe.Pointer(&b[codes])), rows*words)
+	}
+	last := int64(-1)
+	for _, id := range x.ids {
+		if id <= last {
+			return errCut
+		}
+		last = id
+	}
+	if i.Next <= last {
+		return errCut
+	}
+	return nil
+}
+
+// Verify reads all features and compares their checksum.
+func (x *Index) Verify() error {
+	n := 4 * int64(x.info.Rows) * int64(x.info.Features)
+	if crc32.Checksum(x.file[align:align+n], castagnoli) != x.info.FeatureSum {
+		return errors.New("the features of the index are damaged; make it anew")
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package shard
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mercer/internal/engine/atomicfile"
+)
+
+// Store is where plans and results are kept: a folder that all workers see, or a part of an object store.
+type Store interface {
+	// Name is a file's name in messages.
+	Name(file string) string
+
+	// Write writes a file, which appears whole or not at all.
+	Write(ctx context.Context, file string, write func(io.Writer) error) error
+
+	// Read opens a file of size bytes. If there is none, the error is fs.ErrNotExist.
+	Read(ctx context.Context, file string) (r io.ReadCloser, size int64, err error)
+}
+
+// Dir is a store in a folder.
+type Dir string
+
+// Name implements Store.
+func (d Dir) Name(file string) string { return filepath.Join(string(d), filepath.FromSlash(file)) }
+
+// Write implements Store.
+func (d Dir) Write(_ context.Context, file string, write func(io.Writer) error) error {
+	path := d.Name(file)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	f, err := atomicfile.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := bufio.NewWriterSize(f, 1<<20)
+	if err := write(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// Read implements Store.
+func (d Dir) Read(_ context.Context, file string) (io.ReadCloser, int64, error) {
+	f, err := os.Open(d.Name(file))
+	if err != nil {
+		return nil, 0, err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, st.Size(), nil
+}
+
+// memory is a store for one process.
+type memory map[string]string
+
+func (m memory) Name(file string) string { return file }
+
+func (m memory) Write(_ context.Context, file string, write func(io.Writer) error) error {
+	var b strings.Builder
+	err := write(&b)
+	m[file] = b.String()
+	return err
+}
+
+func (m memory) Read(_ context.Context, file string) (io.ReadCloser, int64, error) {
+	text, found := m[file]
+	if !found {
+		return nil, 0, os.ErrNotExist
+	}
+	return io.NopCloser(strings.NewReader(text)), int64(len(text)), nil
+}

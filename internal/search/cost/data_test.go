@@ -1,0 +1,47 @@
+package cost
+
+import (
+	"testing"
+
+	"mercer/dataset"
+	"mercer/internal/engine/random"
+	"mercer/internal/search/trial"
+	"mercer/matrix"
+)
+
+// made is a source of n rows of d numbers, each with a target.
+func made(t testing.TB, n, d int, target func(r *random.Stream, x []float32) float64) dataset.Source {
+	t.Helper()
+	r := random.New(7, "made")
+	x, y := matrix.NewDense(n, d), make([]float64, n)
+	for i := range n {
+		y[i] = target(r, x.Row(i))
+	}
+	src, err := dataset.FromRows(matrix.Rows{Dense: x}, y, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+func draw(t testing.TB, src dataset.Source, n int, task string) *trial.Sample {
+	t.Helper()
+	s, err := trial.Draw(t.Context(), src, n, task, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// ringRow is of two classes by the distance from the middle.
+func ringRow(r *random.Stream, x []float32) float64 {
+	square := 0.0
+	for j := range x {
+		x[j] = float32(r.Normal())
+		square += float64(x[j]) * float64(x[j])
+	}
+	if square > 0.7*float64(len(x)) {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,467 @@
+package trees
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"mercer/internal/engine/random"
+	"mercer/internal/engine/vec"
+	"mercer/internal/solve/landmarks"
+	"mercer/matrix"
+)
+
+// Options say how Fit trains.
+type Options struct {
+	// Logistic asks for the logistic loss of classes, whose targets are ±1 for one output, and otherwise 1 for one of the outputs. Scores are
+	// log-odds then, or logarithms of probabilities but for a number.
+	Logistic bool
+
+	// Trees is the number of trees; 0 means as many as held-out rows ask for, at most mostTrees.
+	Trees int
+
+	Seed uint64
+
+	// Progress, if not nil, is told now and then the share of the trees, of as many as there are at most.
+	Progress func(share float64)
+}
+
+const (
+	rate      = 0.05 // of a tree's values that is added
+	ridge     = 3.0  // λ of a leaf's value, in rows
+	mostTrees = 1000
+	patience  = 50  // trees without a smaller loss of held-out rows
+	drawn     = 0.8 // of the rows, that choose the questions of a tree
+
+	// Questions for many outputs are chosen by sums of their gradients with random signs (Iosipoi and Vakhrushev 2022), anew for each tree.
+	mostSketches = 4
+
+	leastShare = 1e-6 // of a class, to begin with
+
+	// Wide rows have this many columns, drawn for each tree, to ask for.
+	mostColumns = 128
+)
+
+// Fit trains trees on the rows main of x by gradient boosting (Friedman 2001, 2002) with Newton's steps for the values of leaves, until
+// the loss of the rows held stops to fall, and returns as many trees as have the smallest, with their scores of the rows others, len(others)×outputs.
+// Targets y and weights (nil: all 1) are those of all rows of x. The result depends on the arguments alone, not on the number of threads.
+//
+// Time: O(n·min(d, 128)·min(K, 4) + n·K) for each tree of K outputs, and O(d·n·log n) once. Memory: Bytes.
+func Fit(ctx context.Context, x *matrix.Dense, main, held, others []int, y []float64, outputs int, weights []float64, opt Options) (*Trees, []float64, error) {
+	if outputs < 1 || len(y) != x.Rows*outputs || weights != nil && len(weights) != x.Rows || len(main) == 0 {
+		return nil, nil, fmt.Errorf("trees: %d rows with %d targets of %d outputs and %d weights", x.Rows, len(y), outputs, len(weights))
+	}
+	if opt.Trees == 0 && len(held) == 0 {
+		return nil, nil, errors.New("trees: without held-out rows it takes a number of trees")
+	}
+	b := newBoosting(x, main, held, y, outputs, weights, opt)
+	most := opt.Trees
+	if most == 0 {
+		most = mostTrees
+	}
+	best, least := 0, math.Inf(1)
+	if opt.Trees == 0 {
+		least = b.loss()
+	}
+	if len(b.vary) == 0 { // no question tells rows apart
+		most = 0
+	}
+	for t := range most {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		if opt.Progress != nil && t%16 == 0 {
+			opt.Progress(float64(t) / float64(most))
+		}
+		b.grow(t)
+		if opt.Trees > 0 {
+			best = t + 1
+		} else if loss := b.loss(); loss < least {
+			best, least = t+1, loss
+		} else if t+1-best >= patience {
+			break
+		}
+	}
+	b.Columns, b.Thresholds, b.Values = b.Columns[:best*Levels], b.Thresholds[:best*Levels], b.Values[:best*Leaves*outputs]
+	scores := make([]float64, len(others)*outputs)
+	for r, i := range others {
+		b.Add(scores[r*outputs:][:outputs], x.Slice(i, i+1), 1)
+	}
+	return &b.Trees, scores, nil
+}
+
+// Bytes is the memory of Fit for n rows of d columns beside the rows, at most: two bytes for each number; targets, scores, derivatives and sums;
+// histograms; and the trees, twice while they grow.
+func Bytes(n, d, outputs int) int64 {
+	k, s := int64(outputs), int64(min(outputs, mostSketches)+1)
+	return int64(n)*(2*int64(d)+40*k+16*s+20) + int64(min(d, mostColumns))*Leaves/2*mostBins*8*s + 2*mostTrees*(4*Leaves*k+8*Levels)
+}
+
+// boosting is the state of Fit. Its rows are those of main, and then those held.
+type boosting struct {
+	Trees
+	opt     Options
+	main    int
+	bins    *binned
+	y       []float64
+	weights []float64
+	mean    float64 // weight of a row
+
+	scores           []float64 // rows×outputs
+	slopes, curves   []float64 // derivatives of the loss, main×outputs
+	sketches         int
+	sums             []float64 // for each row drawn: its sketches of gradients, and its weight
+	rows             []int32   // that were drawn
+	at               []int32   // of each row of main, its place in rows; -1 if it was not drawn
+	totals           []float64 // of sums for each leaf of a level
+	counted          []int32   // those of them that are counted at a level, with their places in a histogram and their sums
+	places           []int32
+	countedSums      []float64
+	leaf             []uint8   // of all rows
+	histograms       []float64 // for each column drawn, leaf and bin: what sums has, added up
+	swapped          [Leaves / 2]bool
+	gains            []float64 // of the best question for each column
+	questions        []uint8   // its bin
+	vary             []int     // the columns of more than one bin
+	columns          []int     // those that were drawn of them
+	leafSums, leafHs []float64
+}
+
+func newBoosting(x *matrix.Dense, main, held []int, y []float64, outputs int, weights []float64, opt Options) *boosting {
+	rows := append(append(make([]int, 0, len(main)+len(held)), main...), held...)
+	b := &boosting{Trees: Trees{Dim: x.Cols, Outputs: outputs, Start: make([]float64, outputs)}, opt: opt, main: len(main), bins: bin(x, rows, len(main))}
+	b.y, b.weights = make([]float64, 0, len(rows)*outputs), make([]float64, len(rows))
+	for r, i := range rows {
+		b.y = append(b.y, y[i*outputs:][:outputs]...)
+		b.weights[r] = 1
+		if weights != nil {
+			b.weights[r] = weights[i]
+		}
+	}
+	for c, tops := range b.bins.tops {
+		if len(tops) > 0 {
+			b.vary = append(b.vary, c)
+		}
+	}
+	b.begin()
+	b.scores = make([]float64, len(rows)*outputs)
+	for i := range b.scores {
+		b.scores[i] = b.Start[i%outputs]
+	}
+	b.slopes, b.curves = make([]float64, len(main)*outputs), make([]float64, len(main)*outputs)
+	b.sketches = min(outputs, mostSketches)
+	b.sums, b.rows, b.leaf = make([]float64, 0, len(main)*(b.sketches+1)), make([]int32, 0, len(main)), make([]uint8, len(rows))
+	b.at, b.totals = make([]int32, len(main)), make([]float64, Leaves*(b.sketches+1))
+	b.histograms = make([]float64, min(x.Cols, mostColumns)*Leaves/2*mostBins*(b.sketches+1))
+	b.gains, b.questions = make([]float64, x.Cols), make([]uint8, x.Cols)
+	b.leafSums, b.leafHs = make([]float64, Leaves*outputs), make([]float64, Leaves*outputs)
+	return b
+}
+
+// begin finds the constant scores with the smallest loss.
+func (b *boosting) begin() {
+	k, total := b.Outputs, 0.0
+	for i, v := range b.y[:b.main*k] {
+		switch {
+		case !b.opt.Logistic:
+			b.Start[i%k] += float64(b.weights[i/k] * v)
+		case v == 1:
+			b.Start[i%k] += b.weights[i/k]
+		}
+	}
+	for _, w := range b.weights[:b.main] {
+		total += w
+	}
+	b.mean = total / float64(b.main)
+	for t := range b.Start {
+		b.Start[t] /= total
+		if b.opt.Logistic {
+			p := min(1-leastShare, max(leastShare, b.Start[t]))
+			b.Start[t] = math.Log(p)
+			if k == 1 {
+				b.Start[t] -= math.Log1p(-p)
+			}
+		}
+	}
+}
+
+// loss is that of the rows held.
+func (b *boosting) loss() (sum float64) {
+	k := b.Outputs
+	scores, y, weights := b.scores[b.main*k:], b.y[b.main*k:], b.weights[b.main:]
+	if b.opt.Logistic {
+		return landmarks.LogLoss(scores, y, weights, k)
+	}
+	for i, v := range scores {
+		sum += float64(weights[i/k] * (v - y[i]) * (v - y[i]))
+	}
+	return sum
+}
+
+// differentiate computes the derivatives of the loss of the rows of main.
+func (b *boosting) differentiate() {
+	k := b.Outputs
+	vec.Parallel(b.main, 256, func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			s, y, w := b.scores[r*k:][:k], b.y[r*k:][:k], b.weights[r]
+			g, h := b.slopes[r*k:][:k], b.curves[r*k:][:k]
+			if !b.opt.Logistic {
+				for t, v := range s {
+					g[t], h[t] = w*(v-y[t]), w
+				}
+				continue
+			}
+			landmarks.LogSlopes(g, s, y)
+			times := w
+			if k > 1 {
+				times *= float64(k) / float64(k-1)
+			}
+			for t, slope := range g { // of a probability p it is p, or p - 1, or for one output -y(1-p)
+				h[t] = times * math.Abs(slope) * (1 - math.Abs(slope))
+				g[t] = w * slope
+			}
+		}
+	})
+}
+
+// draw chooses the rows and the columns for the questions of tree t, and sketches the gradients of these rows.
+func (b *boosting) draw(t int) {
+	stream := random.New(b.opt.Seed, "trees.draw", uint64(t))
+	b.columns = b.columns[:0]
+	if len(b.vary) > mostColumns {
+		for _, at := range stream.Perm(len(b.vary))[:mostColumns] {
+			b.columns = append(b.columns, b.vary[at])
+		}
+	} else {
+		b.columns = append(b.columns, b.vary...)
+	}
+	k := b.Outputs
+	signs := make([]float64, b.sketches*k)
+	for i := range signs {
+		signs[i] = stream.Sign()
+	}
+	b.rows, b.sums = b.rows[:0], b.sums[:0]
+	for r := range b.main {
+		b.at[r] = -1
+		if stream.Uniform() >= drawn || b.weights[r] == 0 {
+			continue
+		}
+		b.at[r] = int32(len(b.rows))
+		b.rows = append(b.rows, int32(r))
+		g := b.slopes[r*k:][:k]
+		if k <= mostSketches {
+			b.sums = append(b.sums, g...)
+		} else {
+			for s := range b.sketches {
+				sum := 0.0
+				for t, v := range g {
+					sum += float64(signs[s*k+t] * v)
+				}
+				b.sums = append(b.sums, sum)
+			}
+		}
+		b.sums = append(b.sums, b.weights[r])
+	}
+}
+
+// grow adds tree t.
+func (b *boosting) grow(t int) {
+	b.differentiate()
+	b.draw(t)
+	clear(b.leaf)
+	for level := range Levels {
+		column, question := b.ask(level)
+		b.Columns, b.Thresholds = append(b.Columns, int32(column)), append(b.Thresholds, b.bins.tops[column][question])
+		for r, bin := range b.bins.of[column] {
+			if bin > question {
+				b.leaf[r] |= 1 << level
+			}
+		}
+	}
+	b.settle()
+}
+
+// ask finds the question that divides the leaves of a level best: with the largest Σ |G|²/(W + λ) over the leaves after it, for sums G of
+// gradients and W of weights.
+func (b *boosting) ask(level int) (column int, question uint8) {
+	size := Leaves / 2 * mostBins * (b.sketches + 1)
+	b.few(level)
+	vec.Parallel(len(b.columns), 1, func(lo, hi int) {
+		var scores [mostBins]float64
+		for i := lo; i < hi; i++ {
+			c := b.columns[i]
+			b.gains[c] = math.Inf(-1)
+			bins := len(b.bins.tops[c]) + 1
+			histogram := b.histograms[i*size:][:size]
+			if b.bins.others[c] != nil {
+				b.countOthers(histogram, c, level)
+			} else {
+				b.count(histogram, b.bins.of[c], level)
+			}
+			clear(scores[:bins])
+			for l := range 1 << level {
+				b.divide(scores[:bins-1], histogram[l*mostBins*(b.sketches+1):][:bins*(b.sketches+1)])
+			}
+			for q, v := range scores[:bins-1] {
+				if v > b.gains[c] {
+					b.gains[c], b.questions[c] = v, uint8(q)
+				}
+			}
+		}
+	})
+	column = b.columns[0]
+	for _, c := range b.columns {
+		if b.gains[c] > b.gains[column] {
+			column = c
+		}
+	}
+	return column, b.questions[column]
+}
+
+// few lists the rows to be counted at a level: of the two leaves that each of the level before was divided into, those of the one with
+// fewer rows. The sums of the other one are what is left.
+func (b *boosting) few(level int) {
+	stride := b.sketches + 1
+	half := 1 << level >> 1
+	var sizes [Leaves]int
+	clear(b.totals)
+	for r, i := range b.rows {
+		l := int(b.leaf[i])
+		sizes[l]++
+		for s, v := range b.sums[r*stride:][:stride] {
+			b.totals[l*stride+s] += v
+		}
+	}
+	for l := range half {
+		b.swapped[l] = sizes[l] < sizes[l+half]
+	}
+	b.counted, b.places, b.countedSums = b.counted[:0], b.places[:0], b.countedSums[:0]
+	for r, i := range b.rows {
+		l := int(b.leaf[i])
+		if level == 0 || b.swapped[l%half] == (l < half) {
+			b.counted, b.places = append(b.counted, i), append(b.places, int32((l|half)*mostBins*stride))
+			b.countedSums = append(b.countedSums, b.sums[r*stride:][:stride]...)
+		}
+	}
+}
+
+// count turns the sums of a column's bins in the leaves of the level before into those of this level.
+func (b *boosting) count(histogram []float64, of []uint8, level int) {
+	stride := b.sketches + 1
+	leaf := mostBins * stride
+	half := 1 << level >> 1
+	clear(histogram[half*leaf:][:max(1, half)*leaf])
+	places, sums := b.places[:len(b.counted)], b.countedSums
+	if stride == 2 {
+		for r, i := range b.counted {
+			to, from := histogram[int(places[r])+2*int(of[i]):][:2], sums[2*r:][:2]
+			to[0] += from[0]
+			to[1] += from[1]
+		}
+	} else {
+		for r, i := range b.counted {
+			to := histogram[int(places[r])+stride*int(of[i]):][:stride]
+			for s, v := range sums[r*stride:][:stride] {
+				to[s] += v
+			}
+		}
+	}
+	for l := range half {
+		low, high := histogram[l*leaf:][:leaf], histogram[(l+half)*leaf:][:leaf]
+		if b.swapped[l] {
+			for s, v := range high {
+				low[s], high[s] = v, low[s]-v
+			}
+		} else {
+			for s, v := range high {
+				low[s] -= v
+			}
+		}
+	}
+}
+
+// countOthers finds the sums of the bins of a column with one bin for most rows, by the rows in others.
+func (b *boosting) countOthers(histogram []float64, column, level int) {
+	stride, of := b.sketches+1, b.bins.of[column]
+	leaf, bins := mostBins*stride, len(b.bins.tops[column])+1
+	for l := range 1 << level {
+		clear(histogram[l*leaf:][:bins*stride])
+	}
+	for _, i := range b.bins.others[column] {
+		if r := int(b.at[i]); r >= 0 {
+			to := histogram[int(b.leaf[i])*leaf+int(of[i])*stride:][:stride]
+			for s, v := range b.sums[r*stride:][:stride] {
+				to[s] += v
+			}
+		}
+	}
+	for l := range 1 << level {
+		all, most := histogram[l*leaf:][:bins*stride], histogram[l*leaf+int(b.bins.common[column])*stride:][:stride]
+		for s := range most {
+			rest := 0.0
+			for at := s; at < len(all); at += stride {
+				rest += all[at]
+			}
+			most[s] = b.totals[l*stride+s] - rest
+		}
+	}
+}
+
+// divide adds to each question's score what it is for one leaf, from the sums of its bins.
+func (b *boosting) divide(scores, sums []float64) {
+	stride, lambda := b.sketches+1, ridge*b.mean
+	var total, below [mostSketches + 1]float64
+	for at := 0; at < len(sums); at += stride {
+		for s, v := range sums[at:][:stride] {
+			total[s] += v
+		}
+	}
+	if total[b.sketches] == 0 {
+		return
+	}
+	for q := range scores {
+		for s, v := range sums[q*stride:][:stride] {
+			below[s] += v
+		}
+		low, high := 0.0, 0.0
+		for s := range b.sketches {
+			low += float64(below[s] * below[s])
+			high += float64((total[s] - below[s]) * (total[s] - below[s]))
+		}
+		scores[q] += low/(below[b.sketches]+lambda) + high/(total[b.sketches]-below[b.sketches]+lambda)
+	}
+}
+
+// settle finds the values of the leaves of the tree that has just been grown by a step of Newton's, and adds them to the scores of all rows.
+func (b *boosting) settle() {
+	k := b.Outputs
+	clear(b.leafSums)
+	clear(b.leafHs)
+	curves := make([]float64, k)
+	for r := range b.main {
+		g, h := b.leafSums[int(b.leaf[r])*k:][:k], b.leafHs[int(b.leaf[r])*k:][:k]
+		for t := range k {
+			g[t] += b.slopes[r*k+t]
+			h[t] += b.curves[r*k+t]
+		}
+	}
+	for i, h := range b.leafHs {
+		curves[i%k] += h
+	}
+	at := len(b.Values)
+	for i, g := range b.leafSums {
+		v := 0.0
+		if below := b.leafHs[i] + ridge*curves[i%k]/float64(b.main); below > 0 {
+			v = -rate * g / below
+		}
+		b.Values = append(b.Values, float32(v))
+	}
+	values := b.Values[at:]
+	for r, l := range b.leaf {
+		to := b.scores[r*k:][:k]
+		for t, v := range values[int(l)*k:][:k] {
+			to[t] += float64(v)
+		}
+	}
+}
