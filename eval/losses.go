@@ -13,7 +13,7 @@ import (
 )
 
 // losses are the losses of single rows by the measures of a model's task. Their weighted means are the metrics of
-// package lab of the same names.
+// package eval of the same names.
 type losses struct {
 	m        *model.Model
 	measures []string
@@ -28,7 +28,6 @@ type losses struct {
 	allWeight float64
 	unknown   int
 }
-
 
 func newLosses(m *model.Model, r *Rows) (*losses, error) {
 	if r.Outputs == 0 {

@@ -13,7 +13,7 @@ type Tested struct {
 	Metrics []TestedMetric `json:"metrics"`
 }
 
-// TestedMetric is a metric by its name in package lab. Low and High are the ends of its interval of 95 %, nil if
+// TestedMetric is a metric by its name in package eval. Low and High are the ends of its interval of 95 %, nil if
 // it has none.
 type TestedMetric struct {
 	Name  string   `json:"name"`

@@ -141,7 +141,7 @@ func TestArrowOfStrangers(t *testing.T) {
 	}
 }
 
-// Contributions are those of package explain, with rows of the file as background, or a few made-up ones; with the base they
+// Contributions are those of package eval, with rows of the file as background, or a few made-up ones; with the base they
 // are the score.
 func TestContributions(t *testing.T) {
 	var table strings.Builder

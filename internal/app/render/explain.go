@@ -22,7 +22,7 @@ type Explanation struct {
 
 	// Pairs are those that act together in the learned metric; NoPairs says why there are none.
 	Pairs   []eval.Pair `json:"pairs,omitempty"`
-	NoPairs string         `json:"no_pairs,omitempty"`
+	NoPairs string      `json:"no_pairs,omitempty"`
 }
 
 // measureNames are the losses of importances as people call them.
