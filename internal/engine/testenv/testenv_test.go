@@ -86,10 +86,10 @@ func TestPathsOfData(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 	t.Setenv("MERCER_DATA", "internal/engine/testenv")
-	if _, err := os.Stat(Data(t, "need.go")); err != nil {
+	if _, err := os.Stat(Data(t, "testenv.go")); err != nil {
 		t.Errorf("from the root on: %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(root(t), "internal", "need", "need.go")); err != nil {
+	if _, err := os.Stat(filepath.Join(root(t), "internal", "engine", "testenv", "testenv.go")); err != nil {
 		t.Error(err)
 	}
 }
