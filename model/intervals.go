@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 
 	"mercer/internal/engine/option"
@@ -45,14 +46,24 @@ func (m *Model) Conformal() *learn.Conformal {
 	return nil
 }
 
+// usualLevel is the level of intervals if none is asked for.
+const usualLevel = 0.9
+
 // Intervals writes the ends of the intervals around the predictions for the rows x into lower
 // and upper, and the predictions themselves into scores; each must be Len×Outputs. All are without Info.Offset
-// (Value adds it). It fails like Scores, and for models without intervals.
-func (m *Model) Intervals(lower, upper, scores *matrix.Dense, x matrix.Rows) error {
+// (Value adds it). The truth of a new row is between the ends with probability level: any for the learner rfm, by rows that it held out
+// (0 means 0.9), and for others that of the training (0 means the same). It fails like Scores, and for models without intervals.
+func (m *Model) Intervals(level float64, lower, upper, scores *matrix.Dense, x matrix.Rows) error {
 	c := m.Conformal()
+	if r, ok := m.predictor.(Recursive); ok && r.Spread() != nil {
+		return m.spreads(r, cmp.Or(level, usualLevel), lower, upper, scores, x)
+	}
 	if c == nil {
-		return option.Errorf("the model has no intervals of its predictions; train a ridge regression with %s",
+		return option.Errorf("the model has no intervals of its predictions; train a regression by the default, or by ridge regression with %s",
 			option.Set("conformal", "LEVEL"))
+	}
+	if level != 0 && level != c.Level {
+		return option.Errorf("the model has intervals of level %g, not %g; train it with %s", c.Level, level, option.Set("conformal", fmt.Sprint(level)))
 	}
 	if err := m.Learned(scores, x); err != nil {
 		return err
@@ -71,6 +82,23 @@ func (m *Model) Intervals(lower, upper, scores *matrix.Dense, x matrix.Rows) err
 				radius *= float64(hi[t])
 			}
 			lo[t], hi[t] = float32(float64(v)-radius), float32(float64(v)+radius)
+		}
+	}
+	return nil
+}
+
+// spreads writes the ends of intervals by the residuals of rows that the learner held out.
+func (m *Model) spreads(r Recursive, level float64, lower, upper, scores *matrix.Dense, x matrix.Rows) error {
+	if err := m.Learned(scores, x); err != nil {
+		return err
+	}
+	if err := m.pipeline.Each(x, func(i, j int, z matrix.Rows) error { return r.Radii(upper.Slice(i, j), z, level) }); err != nil {
+		return err
+	}
+	for i := range scores.Rows {
+		lo, hi := lower.Row(i), upper.Row(i)
+		for t, v := range scores.Row(i) {
+			lo[t], hi[t] = v-hi[t], v+hi[t]
 		}
 	}
 	return nil

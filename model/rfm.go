@@ -51,6 +51,8 @@ const (
 //	rfm.trees       1+K      the share of boosted trees in the scores, if there are any, and what they start with
 //	rfm.questions   T×6×2    column and threshold of each question of T trees
 //	rfm.values      T×64×K   of the leaves of each tree; a row's leaf is Σ 2^l over the questions l that it affirms
+//	rfm.sizes       L×K      of a regression: absolute residuals that are usual in each leaf
+//	rfm.ratios      K×n      residuals of n held-out rows, divided by the usual ones, ascending
 func (p Recursive) Tensors() map[string]*safetensors.Tensor {
 	d, k := p.Dims()
 	tree, leaves, whole := p.Tree(), p.Leaves(), p.Whole()
@@ -105,6 +107,10 @@ func (p Recursive) Tensors() map[string]*safetensors.Tensor {
 		t["rfm.trees"] = safetensors.Vector(append([]float64{s.Share}, s.Trees.Start...))
 		t["rfm.questions"] = &safetensors.Tensor{Shape: []int{n, trees.Levels, 2}, F64: questions}
 		t["rfm.values"] = &safetensors.Tensor{Shape: []int{n, trees.Leaves, k}, F32: s.Trees.Values}
+	}
+	if s := p.Spread(); s != nil {
+		t["rfm.sizes"] = &safetensors.Tensor{Shape: []int{len(s.Sizes) / k, k}, F64: s.Sizes}
+		t["rfm.ratios"] = &safetensors.Tensor{Shape: []int{k, len(s.Ratios) / k}, F64: s.Ratios}
 	}
 	if len(metrics) > 0 {
 		t["rfm.metrics"] = &safetensors.Tensor{Shape: []int{len(metrics)}, F32: metrics}
@@ -165,6 +171,9 @@ func (m *Model) restoreRecursive(t safetensors.Tensors, report *rfm.Report, d in
 	}
 	machine, err := rfm.NewMachine(d, tree, made[:leaves], whole, steps)
 	if err != nil {
+		return nil, err
+	}
+	if err := restoreSpread(machine, t, leaves, k); err != nil {
 		return nil, err
 	}
 	return Recursive{machine, kinds}, nil
@@ -229,6 +238,26 @@ func restoreSteps(t safetensors.Tensors, d, k int) (steps rfm.Steps, err error) 
 		all.Columns, all.Thresholds = append(all.Columns, int32(c)), append(all.Thresholds, float32(questions.F64[i+1]))
 	}
 	return rfm.Steps{Trees: all, Share: share.F64[0]}, nil
+}
+
+// restoreSpread reads how far predictions are from the truth, if the file has it.
+func restoreSpread(m *rfm.Machine, t safetensors.Tensors, leaves, k int) error {
+	if t["rfm.sizes"] == nil && t["rfm.ratios"] == nil {
+		return nil
+	}
+	sizes, err := t.Want("rfm.sizes", true, leaves, k)
+	if err != nil {
+		return err
+	}
+	n := 0
+	if r := t["rfm.ratios"]; r != nil && len(r.Shape) == 2 {
+		n = r.Shape[1]
+	}
+	ratios, err := t.Want("rfm.ratios", true, k, n)
+	if err != nil {
+		return err
+	}
+	return m.SetSpread(&rfm.Spread{Sizes: sizes.F64, Ratios: ratios.F64})
 }
 
 // recursiveNumbers deals out the numbers of machines that lie one after the other.

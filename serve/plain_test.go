@@ -236,7 +236,7 @@ func TestSpreads(t *testing.T) {
 		}
 	}
 	lower, upper, scores, deviations := matrix.NewDense(2, 1), matrix.NewDense(2, 1), matrix.NewDense(2, 1), matrix.NewDense(2, 1)
-	if err := m.Intervals(lower, upper, scores, matrix.Rows{Dense: x}); err != nil {
+	if err := m.Intervals(0, lower, upper, scores, matrix.Rows{Dense: x}); err != nil {
 		t.Fatal(err)
 	}
 	if err := m.Deviations(deviations, matrix.Rows{Dense: x}); err != nil {

@@ -235,7 +235,7 @@ func TestFoldedDeviationsAreThoseOfComponents(t *testing.T) {
 	cfg.Set("conformal", 0.9)
 	m = fitted(t, src, cfg)
 	lower, upper, scores := matrix.NewDense(300, 2), matrix.NewDense(300, 2), matrix.NewDense(300, 2)
-	if err := m.Intervals(lower, upper, scores, matrix.Rows{Dense: x}); err != nil {
+	if err := m.Intervals(0, lower, upper, scores, matrix.Rows{Dense: x}); err != nil {
 		t.Fatal(err)
 	}
 	inside := 0

@@ -348,7 +348,7 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 			want += mean / seeds
 			spread += (mean*(1-mean)/(n+2) + mean*(1-mean)/tested) / (seeds * seeds)
 			lower, upper, scores := matrix.NewDense(tested, 2), matrix.NewDense(tested, 2), matrix.NewDense(tested, 2)
-			if err := m.Intervals(lower, upper, scores, all.Slice(500, 500+tested)); err != nil {
+			if err := m.Intervals(0, lower, upper, scores, all.Slice(500, 500+tested)); err != nil {
 				t.Fatal(err)
 			}
 			for i := range tested {
@@ -406,7 +406,7 @@ func TestDeviationsAreOfTheModelAlone(t *testing.T) {
 	if err := plain.Deviations(got, all); err == nil {
 		t.Error("a model without variance tells deviations")
 	}
-	if err := plain.Intervals(got, got, got, all); err == nil {
+	if err := plain.Intervals(0, got, got, got, all); err == nil {
 		t.Error("a model without intervals tells some")
 	}
 	cx, names := rings(9, 300, 2)

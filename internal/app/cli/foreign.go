@@ -112,7 +112,7 @@ func (p *predict) runForeign(cmd *cobra.Command, kind, modelPath, path string, b
 	case p.proba && !m.HasProbabilities():
 		return fmt.Errorf("%s: has no probabilities; those of LIBSVM trained with -b 1 have, and logistic ones of LIBLINEAR (-s 0, 6, 7)",
 			modelPath)
-	case p.variance || p.interval:
+	case p.variance || p.interval != "":
 		return fmt.Errorf("%s: a model of %s has no variances and no intervals", modelPath, kind)
 	case p.data.Group != "":
 		return fmt.Errorf("--group is for models of bags; %s was trained on rows", modelPath)

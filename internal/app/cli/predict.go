@@ -13,6 +13,7 @@ import (
 	"mercer/dataset"
 	"mercer/eval"
 	"mercer/internal/engine/atomicfile"
+	"mercer/internal/solve/learn"
 	"mercer/matrix"
 	"mercer/model"
 )
@@ -23,7 +24,9 @@ type predict struct {
 	out      string
 	scores   bool
 	variance bool
-	interval bool
+	interval string // "": none
+	level    float64
+	args     []string
 	proba    bool
 	json     bool
 	progress string
@@ -63,9 +66,9 @@ if any column has drifted; the predictions are written all the same.
 A model of labels of which a row may have any number writes those that it predicts separated by
 commas, an empty line for none.
 
-A regression that was trained with --variance tells with --variance the standard deviation of
-each number, after the numbers and a tab; one that was trained with --conformal with --interval
-the ends of the interval that holds the truth with the probability that was asked for.
+--interval 0.9 adds the ends of the interval that holds the truth nine times out of ten, after each number and a tab: of a
+regression by rfm, the default for tables, at any level, and of ridge regression at the level of its --conformal. One that was
+trained with --variance tells with --variance the standard deviation of each number.
 
 MODEL may also be a text model of LIBSVM or LIBLINEAR, which its content tells: predictions are
 those of svm-predict, for DATA of numbers in the order of its columns; --scores adds the
@@ -80,15 +83,19 @@ tab and the prediction.`,
   mercer predict churn.mercer new.csv --check=fail -o predictions.csv
   cut -d, -f1-14 rows.csv | mercer predict adult.mercer -
   mercer predict birds.mercer folder-of-descriptors`,
-		Args: nArgs(2, 2),
-		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd, args[0], args[1]) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			p.args = p.withoutLevel(args)
+			return nArgs(2, 2)(cmd, p.args)
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(cmd, p.args[0], p.args[1]) },
 	}
 	f := cmd.Flags()
 	f.StringVarP(&p.out, "output", "o", "", "file to write the predictions to (default: standard output)")
 	f.BoolVar(&p.scores, "scores", false, "add the scores")
 	f.BoolVar(&p.variance, "variance", false, "add the standard deviation of each predicted number (of a model trained with --variance)")
-	f.BoolVar(&p.interval, "interval", false, "add the lower and upper end of the interval around each number "+
-		"(of a model trained with --conformal)")
+	f.StringVar(&p.interval, "interval", "", "add the lower and upper end of the interval that holds the truth with this probability "+
+		"(default 0.9, or that of --conformal)")
+	f.Lookup("interval").NoOptDefVal = anyLevel
 	f.BoolVar(&p.proba, "proba", false, "add the probabilities of the classes or labels")
 	f.BoolVar(&p.withInput, "with-input", false, "write all columns of the input before the prediction, in a table with names")
 	f.IntVar(&p.top, "top-k", 0, "the classes with the largest probabilities, so many, in a table with names (default: the probabilities of all)")
@@ -103,7 +110,31 @@ tab and the prediction.`,
 	return cmd
 }
 
+// anyLevel is the level of intervals that is not given.
+const anyLevel = "usual"
+
+// withoutLevel are the arguments without the level in "--interval LEVEL", which a flag that may stand alone leaves among them.
+func (p *predict) withoutLevel(args []string) []string {
+	if p.interval != anyLevel || len(args) != 3 {
+		return args
+	}
+	for i, text := range args {
+		if _, err := strconv.ParseFloat(text, 64); err == nil {
+			p.interval = text
+			return slices.Delete(slices.Clone(args), i, i+1)
+		}
+	}
+	return args
+}
+
 func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
+	if p.interval != "" && p.interval != anyLevel {
+		level, err := strconv.ParseFloat(p.interval, 64)
+		if err != nil || learn.CheckLevel(level) != nil {
+			return usagef("--interval %s is not a probability between 0 and 1, such as 0.9", p.interval)
+		}
+		p.level = level
+	}
 	if err := checkData(&p.data); err != nil {
 		return err
 	}
@@ -233,9 +264,9 @@ func (p *predict) spread(m *model.Model, x matrix.Rows, scores *matrix.Dense) (s
 			return s, err
 		}
 	}
-	if p.interval {
+	if p.interval != "" {
 		s.lower, s.upper = matrix.NewDense(scores.Rows, scores.Cols), matrix.NewDense(scores.Rows, scores.Cols)
-		err = m.Intervals(s.lower, s.upper, scores, x)
+		err = m.Intervals(p.level, s.lower, s.upper, scores, x)
 	}
 	return s, err
 }
@@ -320,7 +351,7 @@ func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense, e
 			if p.variance {
 				v.Deviations = extra.deviations.Row(i)
 			}
-			if p.interval {
+			if p.interval != "" {
 				v.Lower, v.Upper = valuesOf(m, extra.lower.Row(i)), valuesOf(m, extra.upper.Row(i))
 			}
 			if keys != nil {
@@ -356,7 +387,7 @@ func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense, e
 			if p.variance {
 				line = appendTabbed(line, extra.deviations.Row(i)...)
 			}
-			if p.interval {
+			if p.interval != "" {
 				for t, lower := range extra.lower.Row(i) {
 					line = appendTabbedValue(appendTabbedValue(line, m, t, lower), m, t, extra.upper.Row(i)[t])
 				}

@@ -179,7 +179,7 @@ func (t *predictionTable) head(p *predict) {
 	if p.variance {
 		each("deviation")
 	}
-	if p.interval {
+	if p.interval != "" {
 		for _, o := range outputs {
 			add("lower" + o)
 			add("upper" + o)

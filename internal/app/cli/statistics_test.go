@@ -131,8 +131,38 @@ func TestDeviationsAndIntervalsOnTheCommandLine(t *testing.T) {
 	}
 	ok(t, "train", data, "-o", m, "--features", "64", "--lambda-by", "gcv")
 	for _, flag := range []string{"--variance", "--interval"} {
-		if r := mercer(t, "predict", m, data, flag); r.code != 1 || !strings.Contains(r.stderr, "train a ridge regression with --") {
+		if r := mercer(t, "predict", m, data, flag); r.code != 1 || !strings.Contains(r.stderr, "ridge regression with --") {
 			t.Errorf("predict %s: %d, %s", flag, r.code, r.stderr)
+		}
+	}
+}
+
+// The learner of the default has intervals of any level without a flag at training; the level stands before, between or behind the files.
+func TestIntervalsOfAnyLevel(t *testing.T) {
+	dir := t.TempDir()
+	data, m := write(t, dir, "data.csv", curve(300)), filepath.Join(dir, "m.mercer")
+	ok(t, "train", data, "-o", m, "--learner", "rfm", "--smooth", "--features", "50")
+	last := 0.0
+	for _, args := range [][]string{{"--interval", "0.5", m, data}, {m, "--interval=0.8", data}, {m, data, "--interval"}, {m, data, "--interval", "0.95"}} {
+		inside, width, n := 0.0, 0.0, 0.0
+		for line := range strings.Lines(ok(t, append([]string{"predict"}, args...)...)) {
+			words := strings.Split(strings.TrimSpace(line), "\t")
+			low, _ := strconv.ParseFloat(words[1], 64)
+			high, _ := strconv.ParseFloat(words[2], 64)
+			v, _ := strconv.ParseFloat(words[0], 64)
+			if n++; low < v && v < high {
+				inside++
+			}
+			width += high - low
+		}
+		if inside != n || n != 300 || !(width > last) {
+			t.Errorf("%q: %g of %g predictions are between the ends, widths are %g after %g", args, inside, n, width, last)
+		}
+		last = width
+	}
+	for arg, want := range map[string]string{"2": "not a probability", "x": "not a probability", "0.9999": "at least 9999 rows"} {
+		if r := mercer(t, "predict", m, data, "--interval="+arg); r.code == 0 || !strings.Contains(r.stderr, want) {
+			t.Errorf("--interval=%s: %d, %s", arg, r.code, r.stderr)
 		}
 	}
 }

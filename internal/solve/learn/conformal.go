@@ -28,15 +28,11 @@ type Conformal struct {
 // values, divided by the predictive deviation if scaled is set. It overwrites them. It fails if there
 // are too few rows for the level.
 func NewConformal(level float64, residuals []float64, k int, scaled bool) (*Conformal, error) {
-	if err := CheckLevel(level); err != nil {
-		return nil, err
-	}
 	n := len(residuals) / k
 	c := &Conformal{Level: level, Rows: n, Scaled: scaled}
-	rank := conformalRank(level, n)
-	if rank > n {
-		return nil, fmt.Errorf("intervals of level %g take at least %d rows to calibrate, %d were held back; train on more rows or ask for less",
-			level, int(math.Ceil(level/(1-level)-1e-9)), n)
+	rank, err := ConformalRank(level, n)
+	if err != nil {
+		return nil, err
 	}
 	column := make([]float64, n)
 	for t := range k {
@@ -57,10 +53,18 @@ func CheckLevel(level float64) error {
 	return nil
 }
 
-// conformalRank is which of n sorted residuals bounds a new one with probability level: the
-// new one's rank among n+1 is uniform, so ⌈(n+1)·level⌉.
-func conformalRank(level float64, n int) int {
-	return max(1, int(math.Ceil(float64(n+1)*level-1e-9)))
+// ConformalRank is which of n sorted residuals, from 1, bounds a new one with probability level: the new one's rank among n+1 is
+// uniform, so ⌈(n+1)·level⌉. It fails for a level that is none, and if there are too few rows for it.
+func ConformalRank(level float64, n int) (int, error) {
+	if err := CheckLevel(level); err != nil {
+		return 0, err
+	}
+	rank := max(1, int(math.Ceil(float64(n+1)*level-1e-9)))
+	if rank > n {
+		return 0, fmt.Errorf("intervals of level %g take at least %d rows to calibrate, %d were held back; train on more rows or ask for less",
+			level, int(math.Ceil(level/(1-level)*(1-1e-10))), n)
+	}
+	return rank, nil
 }
 
 func (c *Conformal) line() string {

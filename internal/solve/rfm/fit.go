@@ -139,7 +139,7 @@ func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights
 	if err := f.more(); err != nil {
 		return nil, nil, err
 	}
-	tree, leaves, whole, steps, err := f.join(all, chosen)
+	tree, leaves, whole, steps, spread, err := f.join(all, chosen)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -154,6 +154,14 @@ func Fit(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights
 	m, err := NewMachine(x.Cols, tree, leaves, whole, steps)
 	if err != nil {
 		return nil, nil, err
+	}
+	if spread != nil {
+		if sizes != nil {
+			spread.resize(sizes)
+		}
+		if err := m.SetSpread(spread); err != nil {
+			return nil, nil, fmt.Errorf("rfm: %w", err)
+		}
 	}
 	r := f.report
 	r.Leaves, r.LeafRows, r.Centres, r.Whole = len(leaves), f.opt.Leaf, m.Centres(), whole.Share

@@ -25,6 +25,7 @@ type Machine struct {
 	leaves       []Leaf
 	whole        Whole
 	steps        Steps
+	spread       *Spread // nil: unknown
 
 	works freelist.List[work]
 }

@@ -20,14 +20,15 @@ const (
 func wholeCentres(opt Options) int { return min(mostDirect, cmp.Or(opt.Centres, mostDirect)) }
 
 // join trains machines of the members on all rows, or a sample, if these are in several leaves, and returns what held-out
-// rows say is best: the tree, these machines, or the mean of both by a share of each; and boosted trees beside them, with a share of their own.
-func (f *fitting) join(rows []int, members []member) (tree Tree, leaves []Leaf, whole Whole, steps Steps, err error) {
+// rows say is best: the tree, these machines, or the mean of both by a share of each; and boosted trees beside them, with a share of their own. How far
+// all that is from the truth of held-out rows is the spread, nil if it is unknown.
+func (f *fitting) join(rows []int, members []member) (tree Tree, leaves []Leaf, whole Whole, steps Steps, spread *Spread, err error) {
 	for _, l := range f.leaves {
 		leaves = append(leaves, l.Leaf)
 	}
 	tree = f.tree
 	if slices.ContainsFunc(f.leaves, func(l trained) bool { return l.scores == nil }) {
-		return tree, leaves, whole, steps, nil
+		return tree, leaves, whole, steps, nil, nil
 	}
 	var one *trained
 	squares, logits := judged{f.leaves[0].held, f.leaves[0].scores, 0}, judged{f.leaves[0].held, f.leaves[0].logits, 0}
@@ -35,7 +36,7 @@ func (f *fitting) join(rows []int, members []member) (tree Tree, leaves []Leaf, 
 	if len(leaves) > 1 {
 		all, err := f.trainWhole(some, members)
 		if err != nil {
-			return nil, nil, whole, steps, err
+			return nil, nil, whole, steps, nil, err
 		}
 		one = &all
 		f.tellProgress(joining, 1)
@@ -50,7 +51,7 @@ func (f *fitting) join(rows []int, members []member) (tree Tree, leaves []Leaf, 
 		err = f.byLogistic(one)
 	}
 	if err != nil {
-		return nil, nil, whole, steps, err
+		return nil, nil, whole, steps, nil, err
 	}
 	switch {
 	case best.share == 1:
@@ -58,7 +59,7 @@ func (f *fitting) join(rows []int, members []member) (tree Tree, leaves []Leaf, 
 	case best.share > 0:
 		whole = Whole{one.Leaf, best.share}
 	}
-	return tree, leaves, whole, steps, nil
+	return tree, leaves, whole, steps, f.spread(tree, len(leaves), squares, best), nil
 }
 
 // judged are scores of held-out rows by a mean of the tree and of machines for all rows, which have a share of it.
