@@ -1,6 +1,6 @@
-"""Prints the tables of docs/algorithms.md: errors and times of the maps of the rbf and poly kernels on six data sets, beside scikit-learn's maps of the same rows.
+"""Prints errors and times of the maps of the rbf and poly kernels on six data sets, beside scikit-learn's maps of the same rows; docs/algorithms.md has a part of these tables.
 
-    go build -o times ./approx/testdata/times
+    go build -o times ./internal/search/approx/testdata/times
     OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 python3 sets.py MERCER TIMES DATA [rbf|poly] > tables.md
 
 MERCER and TIMES are programs, DATA the folder of public data sets. Needs numpy, pandas and scikit-learn.

@@ -1,7 +1,7 @@
 // Times reads feature.Configs as a JSON array and prints the microseconds of processor time that a row takes in each, on one thread: the
 // median over batches of 200 rows of normal numbers. Maps that need a sample are fitted to 1,000 others.
 //
-//	go run ./approx/testdata/times DIM < configs.json
+//	go run ./internal/search/approx/testdata/times DIM < configs.json
 package main
 
 import (
