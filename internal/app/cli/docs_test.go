@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-var update = flag.Bool("update", false, "write docs/cli.md and the tables of docs/export.md instead of comparing")
+var update = flag.Bool("update", false, "write docs/cli.md and the lists of docs/export.md instead of comparing")
 
 const referenceHead = `# The command line
 
