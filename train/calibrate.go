@@ -70,7 +70,7 @@ type Calibration struct {
 func (Calibration) Help(setting string) string {
 	return map[string]string{
 		"calibrate": "fit probabilities to scores of rows that the learner has not seen: none, " + strings.Join(learn.CalibrationMethods(), ", ") +
-			" (default: what costs nothing, which is temperature or logit for rfm, and temperature for an svm that chooses C; otherwise none)",
+			" (default: temperature or logit for rfm, temperature for an svm that chooses C, otherwise none)",
 		"calibrate_folds": "parts that the rows are divided into to fit probabilities (default 5, of which as many are used as 20,000 rows need)",
 	}[setting]
 }

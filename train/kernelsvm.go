@@ -51,9 +51,8 @@ var kernelSVMLearner = Traits{
 	tasks:   []string{"classify", "regress", "outliers"},
 	options: KernelSVM{},
 	help: map[string]*option.Phrase{
-		"svm_nu": option.Phrasef("ν of kernel-svm, above 0 and up to 1, in place of %s for classes and of %s for numbers: "+
-			"at most this share of the rows is within the margin or outside of the tube, and at least this share becomes support vectors "+
-			"(-s 1 and -s 4 with -n of svm-train)", option.Ref("c"), option.Ref("epsilon")),
+		"svm_nu": option.Phrasef("ν of kernel-svm, in place of %s for classes and of %s for numbers: the least share of the rows "+
+			"that become support vectors, above 0 and up to 1 (-n of svm-train)", option.Ref("c"), option.Ref("epsilon")),
 	},
 	exact:   true,
 	check:   checked((*KernelSVM).check),

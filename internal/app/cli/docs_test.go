@@ -4,31 +4,142 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
-var update = flag.Bool("update", false, "write docs/cli.md and the tables of docs/export.md instead of comparing")
+var update = flag.Bool("update", false, "write docs/cli.md and the lists of docs/export.md instead of comparing")
 
-// reference is docs/cli.md: the help of every command.
-func reference(t *testing.T) []byte {
+const referenceHead = `# The command line
+
+For those who look up a command or a flag. "mercer COMMAND --help" prints the common flags of a command; "--help-all" prints
+all of them and says more: what is computed, chosen and printed. Flags that several commands share stand here once, by group;
+each command then names those that it takes.
+
+Exit codes: 0 done, 1 the work failed, 2 the command line was wrong, 3 a check found what it looked for (predict --check=fail),
+130 a signal ended it. An error is one line on standard error. "go test ./internal/app/cli -run TestReference -update" writes
+this page.
+`
+
+// reference is docs/cli.md: the flags that commands share, each once, and then every command with its own.
+func reference() []byte {
+	var cmds []*cobra.Command
+	for _, name := range append([]string{""}, names()...) {
+		cmd, _, _ := newRoot().Find(strings.Fields(name))
+		cmds = append(cmds, cmd)
+	}
+	shared := sharedFlags(cmds)
 	var b bytes.Buffer
-	b.WriteString("# The command line\n\nWhat `mercer COMMAND --help-all` prints; " +
-		"`--help` has the common flags alone. Exit codes: 0 done, 1 the work failed, 2 the command line was wrong, 3 a check found what it looked for (`predict --check=fail`), 130 a signal ended it.\n" +
-		"An error is one line on standard error. This page is written by `go test ./internal/app/cli -run TestReference -update`.\n")
-	for _, cmd := range append([]string{""}, names()...) {
-		args := strings.Fields(cmd + " --help-all")
-		if c, _, err := newRoot().Find(strings.Fields(cmd)); err != nil || c.Flags().Lookup(helpAll) == nil {
-			args = strings.Fields(cmd + " --help")
+	b.WriteString(referenceHead)
+	for _, g := range flagGroups {
+		fmt.Fprintf(&b, "\n## %s\n\n```text\n", g.title)
+		for name := range strings.FieldsSeq(g.common + " " + g.rest) {
+			if f := shared[name]; f != nil {
+				fmt.Fprintln(&b, hanging(flagColumn(f), flagUsage(f), helpWidth))
+			}
 		}
-		title := strings.TrimSpace("mercer " + cmd)
-		b.WriteString("\n## " + title + "\n\n```text\n" + strings.TrimSpace(ok(t, args...)) + "\n```\n")
+		b.WriteString("```\n")
+	}
+	for _, cmd := range cmds {
+		fmt.Fprintf(&b, "\n## %s\n\n```text\n", cmd.CommandPath())
+		describe(&b, cmd, shared)
+		b.WriteString("```\n")
 	}
 	return b.Bytes()
+}
+
+// sharedFlags are the flags of the groups for which at least two commands have the same words, by name; the words are those of
+// most commands.
+func sharedFlags(cmds []*cobra.Command) map[string]*pflag.Flag {
+	words := func(f *pflag.Flag) string { return f.Name + " " + flagUsage(f) }
+	times, shared := map[string]int{}, map[string]*pflag.Flag{}
+	for _, cmd := range cmds {
+		for _, g := range groupsOf(cmd, true)[1:] {
+			for _, f := range g.flags {
+				times[words(f)]++
+				if most := shared[f.Name]; most == nil || times[words(f)] > times[words(most)] {
+					shared[f.Name] = f
+				}
+			}
+		}
+	}
+	maps.DeleteFunc(shared, func(_ string, f *pflag.Flag) bool { return times[words(f)] < 2 })
+	return shared
+}
+
+// describe says what a command is for, how it is called, which flags it has to itself, and which it shares.
+func describe(b *bytes.Buffer, cmd *cobra.Command, shared map[string]*pflag.Flag) {
+	about := cmd.Long
+	if about == "" {
+		about = cmd.Short
+	}
+	if !cmd.DisableFlagParsing { // whose flags stand in the text
+		about, _, _ = strings.Cut(about, "\n\n")
+	}
+	fmt.Fprintf(b, "%s\n\n  %s\n", filled(about, helpWidth), cmd.UseLine())
+	if cmd.HasExample() {
+		examples := strings.Split(cmd.Example, "\n")
+		fmt.Fprintf(b, "\n%s\n", filledCommands(strings.Join(examples[:min(len(examples), fewExamples)], "\n"), helpWidth))
+	}
+	if cmd.HasAvailableSubCommands() {
+		b.WriteByte('\n')
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() {
+				fmt.Fprintln(b, hanging(fmt.Sprintf("  %-18s", c.Name()), c.Short, helpWidth))
+			}
+		}
+	}
+	var own, takes []string
+	for _, g := range groupsOf(cmd, true) {
+		var has []string
+		for _, f := range g.flags {
+			if s := shared[f.Name]; s != nil && strings.HasSuffix(flagUsage(f), flagUsage(s)) && groupTitle(f) == g.title {
+				has = append(has, f.Name)
+			} else {
+				own = append(own, hanging(flagColumn(f), flagUsage(f), helpWidth))
+			}
+		}
+		if len(has) > 0 {
+			takes = append(takes, filled(g.title+": "+listed(g.title, has, shared), helpWidth))
+		}
+	}
+	for _, part := range [][]string{own, takes} {
+		if len(part) > 0 {
+			fmt.Fprintf(b, "\n%s\n", strings.Join(part, "\n"))
+		}
+	}
+}
+
+func groupTitle(f *pflag.Flag) string {
+	title, _, _ := groupOf(f.Name)
+	return title
+}
+
+// listed names the flags of a group that a command has, or those that it lacks, whichever are fewer.
+func listed(title string, has []string, shared map[string]*pflag.Flag) string {
+	var lacks []string
+	for name, f := range shared {
+		if groupTitle(f) == title && !slices.Contains(has, name) {
+			lacks = append(lacks, name)
+		}
+	}
+	slices.Sort(lacks)
+	switch {
+	case len(lacks) == 0:
+		return "all"
+	case len(lacks) < len(has):
+		return "all but --" + strings.Join(lacks, ", --")
+	}
+	return "--" + strings.Join(has, ", --")
 }
 
 func names() []string {
@@ -46,7 +157,7 @@ func names() []string {
 
 func TestReferenceIsCurrent(t *testing.T) {
 	const path = "../../../docs/cli.md"
-	want := reference(t)
+	want := reference()
 	if *update {
 		if err := os.WriteFile(path, want, 0o644); err != nil {
 			t.Fatal(err)
@@ -58,6 +169,35 @@ func TestReferenceIsCurrent(t *testing.T) {
 	}
 	if !bytes.Equal(got, want) {
 		t.Error("docs/cli.md is not what the commands say; run go test ./internal/app/cli -run TestReference -update")
+	}
+}
+
+// The page has every flag of every command: under the command, or in the groups, which the command then names.
+func TestReferenceHasEveryFlag(t *testing.T) {
+	page := string(reference())
+	for _, name := range names() {
+		cmd, _, _ := newRoot().Find(strings.Fields(name))
+		_, section, found := strings.Cut(page, "\n## mercer "+name+"\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		if !found {
+			t.Errorf("the page has no mercer %s", name)
+		}
+		for _, g := range groupsOf(cmd, true) {
+			_, takes, _ := strings.Cut(section, "\n"+g.title+": ")
+			takes, _, _ = strings.Cut(takes, "\n\n")
+			for _, f := range g.flags {
+				mark := regexp.MustCompile(`--` + f.Name + `\b[^-]`)
+				own := regexp.MustCompile(`(?m)^  (-\w, )?--` + f.Name + `( |$)`)
+				all, but := strings.HasPrefix(takes, "all"), strings.HasPrefix(takes, "all but")
+				takesIt := mark.MatchString(takes + " ")
+				if all {
+					takesIt = !but || !takesIt
+				}
+				if !own.MatchString(section) && !(own.MatchString(page) && takesIt) {
+					t.Errorf("mercer %s has --%s, and the page does not say so", name, f.Name)
+				}
+			}
+		}
 	}
 }
 

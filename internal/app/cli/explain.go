@@ -68,7 +68,7 @@ A column is one of the file: the values of a categorical column go together. doc
 		"or a file, of which 100 rows are drawn (default 100 rows of DATA)")
 	f.IntVar(&e.permutations, "permutations", 0, "without --rows: permutations of each column, 2 or more (default 5); "+
 		"with --rows: orders of the columns for each background row, an even number "+
-		"(default: as many as 600 predictions take, 4 to 40; all subsets where these are fewer)")
+		"(default: 4 to 40, or all subsets)")
 	f.StringVar(&e.class, "class", "", "with --rows: class, label or target whose score is shown "+
 		"(default: the predicted class, or the first target)")
 	f.IntVar(&e.sample, "sample", 0, "without --rows: rows that importance is measured on, drawn at random "+

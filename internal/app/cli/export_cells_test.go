@@ -23,7 +23,7 @@ type exportCell struct {
 	outcome      map[string]string // of each target: "" for one that works, or why it is refused
 }
 
-// exportCells lists the models of the tables in docs/export.md: every map with every learner of features, and every kernel with
+// exportCells lists the models of the lists in docs/export.md: every map with every learner of features, and every kernel with
 // every learner of the kernel itself.
 func exportCells() (maps, kernels []*exportCell) {
 	names, _ := feature.Names()
@@ -64,7 +64,7 @@ func exportCells() (maps, kernels []*exportCell) {
 				flags: []string{"--kernel", name, "--scale", "minmax"}})
 		}
 	}
-	return maps, append(kernels, &exportCell{row: "its own choice", learner: "rfm", flags: nil})
+	return maps, append(kernels, &exportCell{row: "the choice of rfm", learner: "rfm", flags: nil})
 }
 
 // fill trains the model of a cell and exports it to all targets. A cell that cannot be trained stays without outcome.
@@ -90,56 +90,74 @@ func (c *exportCell) fill(t *testing.T, dir, name string) (trained bool) {
 	return false
 }
 
-// exportTables are the tables of targets: rows of maps or kernels, columns of learners.
-func exportTables(of string, cells []*exportCell) string {
-	var rows, learners []string
-	at := map[string]*exportCell{}
-	for _, c := range cells {
-		at[c.row+"/"+c.learner] = c
-		if !slices.Contains(rows, c.row) {
-			rows = append(rows, c.row)
-		}
-		if !slices.Contains(learners, c.learner) {
-			learners = append(learners, c.learner)
-		}
-	}
-	var tables []string // different ones
+// exportLists say for each set of targets with the same outcome which maps, or kernels, can be exported, and why others cannot.
+func exportLists(of string, cells []*exportCell) string {
+	var lists []string // different ones
 	var targets [][]string
 	for _, target := range export.Targets {
-		var b strings.Builder
-		fmt.Fprintf(&b, "| %s | %s |\n|%s\n", of, strings.Join(learners, " | "), strings.Repeat(" --- |", len(learners)+1))
-		var reasons []string
-		for _, row := range rows {
-			fmt.Fprintf(&b, "| %s |", row)
-			for _, learner := range learners {
-				text := "–"
-				if c := at[row+"/"+learner]; c != nil && c.outcome != nil {
-					if text = "works"; c.outcome[target] != "" {
-						n := slices.Index(reasons, c.outcome[target])
-						if n < 0 {
-							n, reasons = len(reasons), append(reasons, c.outcome[target])
-						}
-						text = fmt.Sprintf("(%d)", n+1)
-					}
-				}
-				fmt.Fprintf(&b, " %s |", text)
-			}
-			b.WriteByte('\n')
-		}
-		for i, reason := range reasons {
-			fmt.Fprintf(&b, "\n(%d) %s.\n", i+1, reason)
-		}
-		if n := slices.Index(tables, b.String()); n >= 0 {
+		list := exportList(of, target, cells)
+		if n := slices.Index(lists, list); n >= 0 {
 			targets[n] = append(targets[n], target)
 			continue
 		}
-		tables, targets = append(tables, b.String()), append(targets, []string{target})
+		lists, targets = append(lists, list), append(targets, []string{target})
 	}
 	var b strings.Builder
-	for i, table := range tables {
-		fmt.Fprintf(&b, "\n**%s**\n\n%s", strings.Join(targets[i], ", "), table)
+	for i, list := range lists {
+		fmt.Fprintf(&b, "- **%s**: %s\n", strings.Join(targets[i], ", "), list)
 	}
 	return b.String()
+}
+
+// exportList says it for one target. A map that is refused with some learners alone has their names in brackets.
+func exportList(of, target string, cells []*exportCell) string {
+	rows := map[string][]*exportCell{} // those that can be trained
+	for _, c := range cells {
+		if c.outcome != nil {
+			rows[c.row] = append(rows[c.row], c)
+		}
+	}
+	var works, refused, reasons []string
+	names := map[string][]string{} // by reason
+	for _, c := range cells {
+		row := rows[c.row]
+		if len(row) == 0 || c != row[0] {
+			continue
+		}
+		with := map[string][]string{} // the learners, by reason
+		for _, c := range row {
+			with[c.outcome[target]] = append(with[c.outcome[target]], c.learner)
+		}
+		if len(with[""]) == len(row) {
+			works = append(works, c.row)
+			continue
+		}
+		refused = append(refused, c.row)
+		for _, other := range row {
+			reason := other.outcome[target]
+			if reason == "" || with[reason][0] != other.learner {
+				continue
+			}
+			name := c.row
+			if len(with[reason]) < len(row) {
+				name += " (" + strings.Join(with[reason], ", ") + ")"
+			}
+			if !slices.Contains(reasons, reason) {
+				reasons = append(reasons, reason)
+			}
+			names[reason] = append(names[reason], name)
+		}
+	}
+	text := "every " + of
+	if len(refused) > 0 && len(refused) < len(works)/2 {
+		text += " but " + strings.Join(refused, ", ")
+	} else if len(refused) > 0 {
+		text = of + "s " + strings.Join(works, ", ")
+	}
+	for _, reason := range reasons {
+		text += "\n  - " + strings.Join(names[reason], ", ") + ": " + reason + "."
+	}
+	return text
 }
 
 // Every map with every learner, and every kernel: docs/export.md says which targets work, and why others do not. All graphs and
@@ -155,7 +173,7 @@ func TestEveryCellIsExportedOrRefused(t *testing.T) {
 	var checks []onnxCheck
 	var scripts []sqlCheck
 	all := slices.Concat(maps, kernels)
-	some := testenv.Few(t, all, 16, "every map and kernel with every learner in every target, and the tables of docs/export.md")
+	some := testenv.Few(t, all, 16, "every map and kernel with every learner in every target, and the lists of docs/export.md")
 	for i, c := range some {
 		name := fmt.Sprint("cell", i)
 		if !c.fill(t, dir, name) {
@@ -186,13 +204,13 @@ func TestEveryCellIsExportedOrRefused(t *testing.T) {
 	if !found {
 		t.Fatalf("%s has no %q", path, to)
 	}
-	want := before + from + exportTables("map", maps) + exportTables("kernel", kernels) + "\n" + to + after
+	want := before + from + "\n" + exportLists("map", maps) + exportLists("kernel", kernels) + "\n" + to + after
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	} else if len(some) == len(all) && want != string(content) {
-		t.Error("the tables of docs/export.md are not what the targets do; run go test ./internal/app/cli -run EveryCell -update")
+		t.Error("the lists of docs/export.md are not what the targets do; run go test ./internal/app/cli -run EveryCell -update")
 	}
 	runChecks(t, checks, onnxPython(t), "-B", "testdata/onnx_check.py")
 	checkSQL(t, scripts)

@@ -60,7 +60,7 @@ all columns with --with-input, then the prediction, and the probabilities by cla
 A model of two classes that was trained with --threshold applies it; --threshold here takes its place.
 
 --check compares DATA with the rows of the training: it counts rows with a value outside the ranges that the training had, and tests
-for each column whether its values come from the same source (docs/lab.md has the tests). With --check=fail the exit code is 3
+for each column whether its values come from the same source (docs/evaluation.md has the tests). With --check=fail the exit code is 3
 if any column has drifted; the predictions are written all the same.
 
 A model of labels of which a row may have any number writes those that it predicts separated by

@@ -41,11 +41,11 @@ func FoldKinds() (names, about []string) {
 }
 
 var foldKinds = [][2]string{
-	{"kfold", "each row in one of K folds of the same size, drawn at random"},
+	{"kfold", "K folds of the same size, drawn at random"},
 	{"stratified", "the same, with each class in every fold alike"},
-	{"group", "the rows of a group all in the same fold, folds about as large"},
-	{"holdout", "a share of the rows, of classes stratified, held out once a repeat"},
-	{"time", "K+1 blocks of rows as they stand: each but the first is judged by a training on all before it"},
+	{"group", "whole groups"},
+	{"holdout", "a share of the rows, once a repeat"},
+	{"time", "K+1 blocks of rows in order, each judged by a training on those before it"},
 }
 
 // split is a training on some parts of the rows and a judgement by another.
