@@ -173,8 +173,8 @@ func (f *fit) learnScale() error {
 		kinds := f.cfg.kinds(f.sum.Dim)
 		for j, k := range kinds {
 			f.progress("scale", 0, (float64(i)+float64(j)/float64(len(kinds)))/float64(len(f.scalings())))
-			if k.Form != "diagonal" && f.cfg.Metric.Form == "" {
-				continue
+			if f.cfg.Metric.Form == "" && k.Form != "diagonal" || f.cfg.Kernel.Name == "" && f.sum.Dim > wideRows && k.Kernel.Name != kernel.Matern.Name() {
+				continue // of wide rows, one kernel tells
 			}
 			learned, err := metric.Learn(f.ctx, scaled, y, f.info.Outputs, weights, metric.Options{Kernel: k.Kernel, Form: k.Form,
 				Classes: f.classes != nil, Rounds: 2, Rows: scaleRows / 2, Landmarks: scaleCentres, Seed: f.cfg.Seed})

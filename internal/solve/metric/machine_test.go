@@ -1,0 +1,44 @@
+package metric
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"mercer/internal/solve/landmarks"
+	"mercer/kernel"
+	"mercer/matrix"
+)
+
+// Distances that are kept for all widths of wide rows make the machines that distances computed anew do.
+func TestKeptDistances(t *testing.T) {
+	x, y, _ := planted(300, rawFrom+3)
+	for _, k := range []kernel.Kernel{kernel.RBF.Usual(), kernel.Laplacian.Usual(), kernel.Matern.Usual(), kernel.Cauchy.Usual()} {
+		l, err := newLearner(matrix.Rows{Dense: x}, y, 1, nil, Options{Kernel: k, Landmarks: 60, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := matrix.Pick(matrix.Rows{Dense: l.train.x}, l.landmarks).Dense
+		for i, gamma := range []float64{0.02, 0.005, 0.03} {
+			k.Gamma = gamma
+			m, err := newMachine(context.Background(), k, z, l.train.x, l.held.x, l, i > 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			anew, err := landmarks.NewRough(k, z, 1)
+			if err == nil {
+				err = anew.Add(context.Background(), anew.Values(nil, l.train.x), l.train.y, nil)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := m.ridge.Solve(context.Background(), 0.1, 60), anew.Solve(context.Background(), 0.1, 60)
+			if !slices.Equal(got, want) || !slices.Equal(m.held, anew.Values(nil, l.held.x)) {
+				t.Errorf("%s, γ = %g: %v, %v anew", k.Name, gamma, got[:3], want[:3])
+			}
+		}
+		if l.wide() != (k.Name != "cauchy") {
+			t.Errorf("%s: distances are kept: %v", k.Name, l.wide())
+		}
+	}
+}
