@@ -11,9 +11,13 @@ import (
 // Raw is what the kernel of rows and landmarks is computed from (kernel.Against.Raw). It takes nearly all the time for wide rows, and serves
 // every γ.
 type Raw struct {
+	m      int
 	values []float64 // rows×m
 	norms  []float64
 }
+
+// Row is that of a row, m numbers and its squared length, to be finished by kernel.Against.Finish.
+func (r *Raw) Row(i int) (values []float64, norm float64) { return r.values[i*r.m:][:r.m], r.norms[i] }
 
 // Place takes other landmarks, as many as there were, without their kernel: Widen has to follow.
 func (r *Ridge) Place(k kernel.Kernel, landmarks *matrix.Dense) (err error) {
@@ -24,6 +28,7 @@ func (r *Ridge) Place(k kernel.Kernel, landmarks *matrix.Dense) (err error) {
 // Raw computes what Widen and RawValues take, in the memory of to if that suffices.
 func (r *Ridge) Raw(to *Raw, x *matrix.Dense) {
 	m := r.m
+	to.m = m
 	to.values = slices.Grow(to.values[:0], x.Rows*m)[:x.Rows*m]
 	to.norms = slices.Grow(to.norms[:0], x.Rows)[:x.Rows]
 	vec.Parallel((x.Rows+valueRows-1)/valueRows, 1, func(lo, hi int) {

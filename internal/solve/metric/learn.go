@@ -442,8 +442,12 @@ func (p *part) weight(i int) float64 {
 	return p.weights[i]
 }
 
-// next is the metric from the gradients of f, which uses the metric now: with u = Aᵀx, ∇_x f = A∇_u f.
+// next is the metric from the gradients of f, the machine that was fitted last, which uses the metric now: with u = Aᵀx, ∇_x f = A∇_u f.
 func (l *learner) next(ctx context.Context, f *function, now *Metric) (*Metric, error) {
+	if l.wide() {
+		f.raw = &placed{&l.room.trainRaw, l.landmarks}
+		defer func() { f.raw = nil }()
+	}
 	var work Work
 	x := matrix.Rows{Dense: l.train.x}
 	if now != nil {

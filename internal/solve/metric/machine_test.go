@@ -2,6 +2,7 @@ package metric
 
 import (
 	"context"
+	"math"
 	"slices"
 	"testing"
 
@@ -39,6 +40,35 @@ func TestKeptDistances(t *testing.T) {
 		}
 		if l.wide() != (k.Name != "cauchy") {
 			t.Errorf("%s: distances are kept: %v", k.Name, l.wide())
+		}
+	}
+}
+
+// The gradients of a machine are the same by distances that were kept, up to rounding for smooth kernels.
+func TestGradientsByKeptDistances(t *testing.T) {
+	x, y, _ := planted(400, rawSlopesFrom+3)
+	for _, k := range []kernel.Kernel{kernel.RBF.Usual(), kernel.Laplacian.Usual(), kernel.Matern.Usual()} {
+		l, err := newLearner(matrix.Rows{Dense: x}, y, 1, nil, Options{Kernel: k, Landmarks: 60, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, _, err := l.fit(context.Background(), nil, both)
+		if err != nil {
+			t.Fatal(err)
+		}
+		outer := func() []float64 {
+			g := make([]float64, l.d)
+			if err := f.outer(context.Background(), l.train.x, nil, g, true); err != nil {
+				t.Fatal(err)
+			}
+			return g
+		}
+		want := outer()
+		f.raw = &placed{&l.room.trainRaw, l.landmarks}
+		for j, v := range outer() {
+			if exact := k.Name == "laplacian"; exact && v != want[j] || !(math.Abs(v-want[j]) <= 1e-5*want[j]) {
+				t.Errorf("%s, column %d: %g, %g anew", k.Name, j, v, want[j])
+			}
 		}
 	}
 }
