@@ -47,6 +47,18 @@ const gradientRows = 256
 // its diagonal, d numbers. If weights is nil all are 1. With many outputs it adds an estimate without bias. It takes O(n·L·d·outputs)
 // operations, or O(n·L·(d + outputs)).
 func (f *function) outer(ctx context.Context, x *matrix.Dense, weights, g []float64, diagonal bool) error {
+	d := x.Cols
+	return f.each(ctx, x, weights, func(grad *matrix.Dense) {
+		if diagonal {
+			addSquares(g, grad, grad.Rows)
+			return
+		}
+		vec.SyrkAddWide(d, grad.Rows, grad.Data, grad.Stride, g, d)
+	})
+}
+
+// each yields the gradients of some rows at a time, one output after the other, times the roots of their weights.
+func (f *function) each(ctx context.Context, x *matrix.Dense, weights []float64, body func(grad *matrix.Dense)) error {
 	d, m := x.Cols, f.landmarks.Rows
 	one := &gradients{f: f, grad: matrix.NewDense(gradientRows, d)}
 	if falling, ok := f.kernel.Falling(); ok && falling.Absolute {
@@ -88,11 +100,7 @@ func (f *function) outer(ctx context.Context, x *matrix.Dense, weights, g []floa
 			if weights != nil {
 				one.weigh(weights[i:])
 			}
-			if diagonal {
-				addSquares(g, one.grad, rows.Rows)
-				continue
-			}
-			vec.SyrkAddWide(d, rows.Rows, one.grad.Data, one.grad.Stride, g, d)
+			body(one.grad.Slice(0, rows.Rows))
 		}
 	}
 	return nil

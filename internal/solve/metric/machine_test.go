@@ -72,3 +72,49 @@ func TestGradientsByKeptDistances(t *testing.T) {
 		}
 	}
 }
+
+// The direction of wide rows is the leading eigenvector of the matrix that is not made.
+func TestWideDirection(t *testing.T) {
+	x, y, _ := planted(500, 60)
+	y2 := make([]float64, 0, 2*len(y))
+	for i, v := range y {
+		y2 = append(y2, v, float64(x.Row(i)[5]))
+	}
+	weights := make([]float64, len(y))
+	for i := range weights {
+		weights[i] = 0.5 + float64(i%3)
+	}
+	for _, form := range []string{"", "diagonal", "full"} {
+		l, err := newLearner(matrix.Rows{Dense: x}, y2, 2, weights, Options{Kernel: kernel.Matern.Usual(), Form: form, Landmarks: 60, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var by *Metric
+		f, _, err := l.fit(context.Background(), nil, both)
+		if err == nil && form != "" {
+			if by, err = l.next(context.Background(), f, nil); err == nil {
+				f, _, err = l.fit(context.Background(), by, both)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := l.direction(context.Background(), f, by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := l.train.x
+		if by != nil {
+			u = by.Apply(matrix.Rows{Dense: u}, &Work{}).Dense
+		}
+		got, err := l.wideDirection(context.Background(), f, u, by)
+		if err != nil || len(got) != len(want) {
+			t.Fatalf("%d numbers, %v", len(got), err)
+		}
+		for j, v := range got {
+			if math.Abs(v-want[j]) > 1e-4 {
+				t.Errorf("metric %q, column %d: %g, %g by the eigenvectors of all", form, j, v, want[j])
+			}
+		}
+	}
+}
