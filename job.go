@@ -55,6 +55,7 @@ func (j *job) train(data Data) (err error) {
 		return err
 	}
 	opt := c.Training
+	opt.Probabilities = true
 	if c.Unlabelled.open != nil {
 		opt.Unlabelled = func(read dataset.Schema) (dataset.Source, error) {
 			o, err := j.rows(c.Unlabelled, &read, "a search for principal components")

@@ -9,6 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
 	"sync/atomic"
 
 	"github.com/klauspost/compress/gzip"
@@ -50,14 +52,7 @@ func newPacked(name string, file storedFile, size int64) (*packed, error) {
 		file.Close()
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	switch magic = magic[:n]; {
-	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
-		p.method = "gzip"
-	case bytes.HasPrefix(magic, []byte("BZh")):
-		p.method = "bzip2"
-	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		p.method = "zstd"
-	}
+	p.method = methodOf(magic[:n])
 	r, _, err := p.Open()
 	if err != nil {
 		file.Close()
@@ -76,6 +71,31 @@ func newPacked(name string, file storedFile, size int64) (*packed, error) {
 		return nil, fmt.Errorf("%s: %w", name, bare(name, err))
 	}
 	return p, nil
+}
+
+// methodOf is the compression of a file that begins with magic.
+func methodOf(magic []byte) string {
+	switch {
+	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+		return "gzip"
+	case bytes.HasPrefix(magic, []byte("BZh")):
+		return "bzip2"
+	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		return "zstd"
+	}
+	return ""
+}
+
+// methodOfFile is the compression of a file; of one that cannot be read, such as one of a server, what its name says.
+func methodOfFile(name string) string {
+	if f, err := os.Open(name); err == nil {
+		defer f.Close()
+		magic := make([]byte, 4)
+		if n, err := io.ReadFull(f, magic); err == nil || errors.Is(err, io.ErrUnexpectedEOF) {
+			return methodOf(magic[:n])
+		}
+	}
+	return map[string]string{".gz": "gzip", ".bz2": "bzip2", ".zst": "zstd"}[filepath.Ext(name)]
 }
 
 func (p *packed) Name() string { return p.name }

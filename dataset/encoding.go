@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -18,26 +20,26 @@ import (
 // encodings are the values of Options.Encoding.
 const encodings = "auto, utf-8, utf-16, utf-16le, utf-16be, windows-1252 and latin-1"
 
-// encodingOf is the encoding of a text, one of those that recoder knows.
-func encodingOf(head []byte, asked string) (string, error) {
+// encodingOf is the encoding of a text that begins with head, one of those that recoder knows; name is that of its file.
+func encodingOf(name string, head []byte, asked string) (string, error) {
 	little, big := isWide(head, []byte{0xff, 0xfe}, 2, false), isWide(head, []byte{0xfe, 0xff}, 2, true)
-	switch name := strings.ToLower(asked); name {
+	switch low := strings.ToLower(asked); low {
 	case "", "auto", "utf-16", "utf16":
 		switch {
 		case isWide(head, []byte{0xff, 0xfe, 0, 0}, 4, false):
-			return "", errors.New("the text is UTF-32; convert the file: iconv -f UTF-32LE -t UTF-8")
+			return "", errors.New("the text is UTF-32; convert the file: " + conversion(name, "UTF-32LE"))
 		case isWide(head, []byte{0, 0, 0xfe, 0xff}, 4, true):
-			return "", errors.New("the text is UTF-32; convert the file: iconv -f UTF-32BE -t UTF-8")
+			return "", errors.New("the text is UTF-32; convert the file: " + conversion(name, "UTF-32BE"))
 		case big:
 			return "utf-16be", nil
-		case little || strings.HasPrefix(name, "utf"):
+		case little || strings.HasPrefix(low, "utf"):
 			return "utf-16le", nil
 		}
 		return "utf-8", nil
 	case "utf-8", "utf8":
 		return "utf-8", nil
 	case "utf-16le", "utf-16be":
-		return name, nil
+		return low, nil
 	case "windows-1252", "cp1252":
 		return "windows-1252", nil
 	case "latin-1", "latin1", "iso-8859-1":
@@ -74,7 +76,7 @@ func isWide(head, mark []byte, size int, big bool) bool {
 
 // asUTF8 is a text as UTF-8.
 func asUTF8(in input, asked string) (input, error) {
-	encoding, err := encodingOf(in.Head(), asked)
+	encoding, err := encodingOf(in.Name(), in.Head(), asked)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", in.Name(), err)
 	}
@@ -107,8 +109,8 @@ func headOf(in input) ([]byte, error) {
 }
 
 // severable reports whether bytes '\n' are ends of lines in the encoding of a text.
-func severable(head []byte, asked string) (bool, error) {
-	encoding, err := encodingOf(head, asked)
+func severable(name string, head []byte, asked string) (bool, error) {
+	encoding, err := encodingOf(name, head, asked)
 	return !strings.HasPrefix(encoding, "utf-16"), err
 }
 
@@ -139,7 +141,7 @@ func (t *recoded) Open() (io.ReadCloser, func() float64, error) {
 	if t.returns && !strings.HasPrefix(t.encoding, "utf-16") {
 		r = &ended{r}
 	}
-	c := recoder{ReadCloser: r, place: t.place, line: 1, convert: nameOrConvert}
+	c := recoder{ReadCloser: r, place: t.place, line: 1, nameable: true}
 	switch t.encoding {
 	case "utf-8":
 		return &checked{recoder: c}, share, nil
@@ -178,7 +180,7 @@ type recoder struct {
 	begun int // characters of the line that were read
 	err   error
 
-	convert fmt.Stringer // how text that is not UTF-8 may be read, but for the name of the file
+	nameable bool // an option may name the encoding
 }
 
 // pass counts the lines and characters of a text that was read.
@@ -204,7 +206,12 @@ func (c *recoder) wrong(before []byte, err error) error {
 func (c *recoder) notUTF8(text []byte, at int) error {
 	c.pass(text[:at])
 	name, line := c.place(c.line)
-	return atLine(name, line, notUTF8(text, at, c.begun+1, option.Phrasef("%s %s", c.convert, name)))
+	todo := option.Phrasef("convert the file: %s", conversion(name, "WINDOWS-1252"))
+	if c.nameable {
+		todo = option.Phrasef("name the encoding (%s, %s or another), or %s", option.Set("encoding", "windows-1252"),
+			option.Set("encoding", "latin-1"), todo)
+	}
+	return atLine(name, line, notUTF8(text, at, c.begun+1, todo))
 }
 
 // checked is a reader of UTF-8.
@@ -257,12 +264,43 @@ func (c *checked) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// What to do with a file that is not UTF-8, where the encoding can be named and where not.
-var (
-	convertFile   = option.Phrasef("convert the file: iconv -f WINDOWS-1252 -t UTF-8")
-	nameOrConvert = option.Phrasef("name the encoding (%s, %s or another), or %s", option.Set("encoding", "windows-1252"),
-		option.Set("encoding", "latin-1"), convertFile)
-)
+// conversion is the command for a shell that writes a file in UTF-8 beside the one of that name.
+func conversion(name, encoding string) string {
+	iconv := "iconv -f " + encoding + " -t UTF-8"
+	if name == standardInput {
+		return iconv
+	}
+	program, suffix := "", ""
+	switch methodOfFile(name) {
+	case "gzip":
+		program, suffix = "gzip", ".gz"
+	case "bzip2":
+		program, suffix = "bzip2", ".bz2"
+	case "zstd":
+		program, suffix = "zstd", ".zst"
+	}
+	plain := strings.TrimSuffix(name, suffix)
+	kind := filepath.Ext(plain)
+	out := quoted(strings.TrimSuffix(plain, kind) + ".utf8" + kind)
+	if program == "" {
+		return iconv + " " + quoted(name) + " > " + out
+	}
+	return program + " -dc " + quoted(name) + " | " + iconv + " > " + out
+}
+
+// quoted is a word of a shell.
+func quoted(word string) string {
+	plain := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+=:@%,", r)
+	}
+	if strings.HasPrefix(word, "-") {
+		word = "./" + word
+	}
+	if strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
 
 // notUTF8 is the error for text that is not UTF-8 from a byte on, which begins this character of its line, counted from 1; it shows the
 // word around it and says what to do.
@@ -280,7 +318,7 @@ func CheckUTF8(name string, text []byte) error {
 	if utf8.Valid(text) {
 		return nil
 	}
-	c := checked{recoder: recoder{ReadCloser: io.NopCloser(bytes.NewReader(text)), line: 1, convert: convertFile,
+	c := checked{recoder: recoder{ReadCloser: io.NopCloser(bytes.NewReader(text)), line: 1,
 		place: func(line int) (string, int) { return name, line }}}
 	_, err := io.Copy(io.Discard, &c)
 	return err

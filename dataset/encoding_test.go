@@ -1,15 +1,20 @@
 package dataset
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"unicode/utf16"
+
+	"mercer/internal/engine/testenv"
 )
 
 // inUTF16 is a text in UTF-16 with a byte order mark.
@@ -105,6 +110,61 @@ func TestNotUTF8(t *testing.T) {
 		!strings.Contains(err.Error(), "x:1: the byte 0x81 is no character of windows-1252") {
 		t.Errorf("0x81: %v", err)
 	}
+}
+
+// The command that converts a file works as it is told, whatever the file's compression and name.
+func TestConversionRuns(t *testing.T) {
+	latin := []byte("a,b,y\nOrl\xe9ans,1,2\nN\xeemes,3,4\n")
+	packed := map[string][]byte{"x.csv": latin, "x.csv.gz": gzipped(t, latin), "x.csv.zst": zstandard(t, latin), "x": gzipped(t, latin),
+		"it's of $3.csv.gz": gzipped(t, latin), "-x.csv": latin, "no suffix": zstandard(t, latin), "wide.csv.gz": gzipped(t, inUTF32("a,b,y\nOrléans,1,2\nNîmes,3,4\n"))}
+	bzip2 := exec.Command(testenv.Program(t, "bzip2"), "-c")
+	bzip2.Stdin = bytes.NewReader(latin)
+	var err error
+	if packed["x.csv.bz2"], err = bzip2.Output(); err != nil {
+		t.Fatal(err)
+	}
+	for _, needed := range []string{"sh", "gzip", "zstd", "iconv"} {
+		testenv.Program(t, needed)
+	}
+	for name, data := range packed {
+		dir := t.TempDir()
+		t.Chdir(dir)
+		save(t, dir, name, string(data))
+		f, err := Open(context.Background(), name, Options{})
+		if err == nil {
+			_, err = Survey(context.Background(), f, SurveyOptions{})
+			f.Close()
+		}
+		if err == nil {
+			t.Errorf("%s: text that is not UTF-8 is read", name)
+			continue
+		}
+		_, command, _ := strings.Cut(err.Error(), "convert the file: ")
+		if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("%s: %s: %v: %s", name, command, err, out)
+		}
+		files, _ := os.ReadDir(dir)
+		for _, file := range files {
+			if file.Name() == name {
+				continue
+			}
+			text, err := os.ReadFile(file.Name())
+			if err != nil || !strings.Contains(string(text), "Orléans,1,2\nNîmes,3,4\n") {
+				t.Errorf("%s: %s: %v: %q", name, command, err, text)
+			}
+		}
+		if len(files) != 2 {
+			t.Errorf("%s: %s: %d files", name, command, len(files))
+		}
+	}
+}
+
+// inUTF32 is text as UTF-32, the lowest byte first.
+func inUTF32(text string) (b []byte) {
+	for _, r := range text {
+		b = binary.LittleEndian.AppendUint32(b, uint32(r))
+	}
+	return b
 }
 
 // Readers of text return the same however few bytes they are given at a time.

@@ -205,10 +205,13 @@ func notForeignText(name string, head []byte) error {
 	return nil
 }
 
+// standardInput is what messages call it.
+const standardInput = "standard input"
+
 // openInput opens a file or standard input.
 func openInput(path string) (*packed, error) {
 	if path == "-" {
-		return spool("standard input", os.Stdin)
+		return spool(standardInput, os.Stdin)
 	}
 	f, err := os.Open(path)
 	switch {

@@ -11,7 +11,7 @@ import (
 // number is even, for which all bytes are read.
 func (d *Pieces) cutText(in *packed, all Piece, skip int, quoted bool, opt Options, size int64) error {
 	head := in.head
-	if cut, err := severable(head, opt.Encoding); err != nil || !cut {
+	if cut, err := severable(in.name, head, opt.Encoding); err != nil || !cut {
 		d.All = append(d.All, all)
 		return err
 	}

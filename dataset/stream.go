@@ -27,7 +27,7 @@ var errGone = option.Errorf("the stream has been read and is gone; leave out %s,
 // openStream opens a file that can be read only once; it returns nil if path is an ordinary file.
 func openStream(path string) (*packed, error) {
 	f := os.Stdin
-	name := "standard input"
+	name := standardInput
 	if path != "-" {
 		st, err := os.Stat(path)
 		if err != nil || st.Mode().IsRegular() || st.IsDir() {

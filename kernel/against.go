@@ -176,21 +176,51 @@ func (a *Against) expand(x matrix.Rows, i, j int, dst, norm []float64) {
 // be NaN.
 func (a *Against) Rows(x matrix.Rows, i, j int, dst, work []float64) {
 	n := j - i
+	var norms []float64
+	if a.sums == nil {
+		norms, work = work[:n], work[n:]
+	}
+	a.Raw(x, i, j, dst, norms, work)
+	a.Finish(norms, dst[:n*a.m])
+}
+
+// Raw writes what the values for rows [i, j) of x are computed from: sums or dot products into dst, (j-i)×m, and squared lengths into norms,
+// j-i. They do not depend on γ, but for cauchy. work is as for Rows.
+func (a *Against) Raw(x matrix.Rows, i, j int, dst, norms, work []float64) {
+	n := j - i
 	if x.Dim() != a.d {
 		panic(fmt.Sprintf("kernel: rows of %d dimensions against rows of %d", x.Dim(), a.d))
 	}
 	if a.sums != nil {
 		a.expandSums(x, i, j, work)
 		a.pairs.Rows(n, a.m, work, dst, a.m)
-		for r := range n {
-			a.engine.against(a, 0, dst[r*a.m:][:a.m])
-		}
 		return
 	}
-	norm, rows := work[:n], work[n:][:n*a.d]
-	a.expand(x, i, j, rows, norm)
+	rows := work[:n*a.d]
+	a.expand(x, i, j, rows, norms)
 	a.y.Multiply(n, rows, a.d, dst, a.m, nil)
-	for r := range n {
-		a.engine.against(a, norm[r], dst[r*a.m:][:a.m])
+}
+
+// Finish turns what Raw wrote, perhaps with another γ (WithGamma), into values of the kernel.
+func (a *Against) Finish(norms, dst []float64) {
+	for r := range len(dst) / max(a.m, 1) {
+		norm := 0.0
+		if a.sums == nil {
+			norm = norms[r]
+		}
+		a.engine.against(a, norm, dst[r*a.m:][:a.m])
 	}
+}
+
+// WithGamma is a for the kernel k, which differs from that of a in γ alone; the rows y are shared. There is none for cauchy.
+func (a *Against) WithGamma(k Kernel) (*Against, error) {
+	if err := k.Validate(); err != nil {
+		return nil, err
+	}
+	if a.sums != nil && a.sums.of == vec.SumExcess {
+		return nil, fmt.Errorf("kernel: sums of %s depend on γ", k.Name)
+	}
+	b := *a
+	b.engine = k.Kind().family.engine(k)
+	return &b, nil
 }

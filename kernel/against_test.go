@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -80,5 +81,43 @@ func TestAgainstAllocatesNothing(t *testing.T) {
 func TestAgainstRefuses(t *testing.T) {
 	if _, err := NewAgainst(Kernel{Name: "rbf"}, matrix.Rows{Dense: matrix.NewDense(1, 1)}); err == nil {
 		t.Error("a kernel without gamma went through")
+	}
+}
+
+// Values of another γ come from the same sums or dot products, bit by bit, but for cauchy, whose sums depend on γ.
+func TestAgainstWithGamma(t *testing.T) {
+	x, y := matrix.NewDense(7, 33), matrix.NewDense(5, 33)
+	random := rand.New(rand.NewPCG(5, 6))
+	for _, m := range []*matrix.Dense{x, y} {
+		for i := range m.Data {
+			m.Data[i] = float32(random.NormFloat64())
+		}
+	}
+	for _, name := range []string{"rbf", "matern", "laplacian", "cauchy"} {
+		narrow := Kernel{Name: name, Gamma: 0.3}.WithDefaults()
+		wide := narrow
+		wide.Gamma = 0.02
+		a, err := NewAgainst(narrow, matrix.Rows{Dense: y})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := a.WithGamma(wide)
+		if (err != nil) != (name == "cauchy") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err != nil {
+			continue
+		}
+		direct, err := NewAgainst(wide, matrix.Rows{Dense: y})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want, norms, work := make([]float64, 35), make([]float64, 35), make([]float64, 7), make([]float64, 7*a.Work())
+		a.Raw(matrix.Rows{Dense: x}, 0, 7, got, norms, work)
+		b.Finish(norms, got)
+		direct.Rows(matrix.Rows{Dense: x}, 0, 7, want, work)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v by sums of another γ, %v", name, got, want)
+		}
 	}
 }

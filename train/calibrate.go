@@ -25,7 +25,9 @@ import (
 //
 // The learner rfm has scores of rows that it held out for its own choices, so that its probabilities cost nothing: they are fitted
 // if nothing else is asked for, by the method temperature of machines by the logistic loss, and by logit of others: both keep the predicted
-// classes. So does a support vector machine whose C was chosen on held-out rows, by temperature.
+// classes. So does a support vector machine whose C was chosen on held-out rows, by temperature. Other learners of scores hold out nothing:
+// where probabilities are wanted without being asked for (Options.Probabilities), they are trained once more on half of the rows, which takes
+// half the time or less, and the scores of the other half tell the temperature.
 
 // unseen are rows with the scores of machines that were trained without them, and targets ±1: n×outputs.
 type unseen struct {
@@ -55,11 +57,15 @@ func (f *fit) unseenOf(all *gathered, rows []int, scores []float32) unseen {
 // to fit functions of one variable, and freeRows the number of held-out rows from which probabilities are fitted unasked.
 const calibrateFolds, calibrateRows, freeRows = 5, 20_000, 50
 
+// Of fewer than fewHalved rows both halves are scored, each by a training on the other. Fewer than leastHalved tell nothing.
+const fewHalved, leastHalved = 1000, 10
+
 // Calibration turns the scores of classes into probabilities.
 type Calibration struct {
 	// Method is "platt", "isotonic", "temperature", "logit" or "quota"
 	// (learn.Calibration), fitted on rows that the learner has not seen (Model.Probabilities), or "none". "auto", or "", is "temperature" or "logit" for
-	// the learner rfm and for an svm that chooses C, which hold out rows anyway, without ClassWeight, and "none" for others.
+	// the learner rfm and for an svm that chooses C, which hold out rows anyway, without ClassWeight; with Options.Probabilities also for others,
+	// by a training on half of the rows; and "none" otherwise.
 	Method string `json:"calibrate,omitempty" search:"no"`
 
 	// Folds is the number of folds for that; 0 means 5.
@@ -70,7 +76,8 @@ type Calibration struct {
 func (Calibration) Help(setting string) string {
 	return map[string]string{
 		"calibrate": "fit probabilities to scores of rows that the learner has not seen: none, " + strings.Join(learn.CalibrationMethods(), ", ") +
-			" (default: temperature or logit for rfm, temperature for an svm that chooses C, otherwise none)",
+			" (default: what keeps the predicted classes, logit or temperature, by rows that the learner holds out anyway, and otherwise by a " +
+			"training on half of the rows; none with class weights, bags or a learner that may be continued)",
 		"calibrate_folds": "parts that the rows are divided into to fit probabilities (default 5, of which as many are used as 20,000 rows need)",
 	}[setting]
 }
@@ -143,16 +150,50 @@ func (f *fit) calibrate() error {
 	case free:
 		return f.fitCalibration(&model.CalibrationInfo{Method: rfm.Temperature(f.info.Training.Report.(*rfm.Report).Logistic)}, f.solved.unseen)
 	case len(f.solved.judged.weights) > 0:
-		return f.calibrateByJudged()
+		return f.fitTemperature(&model.CalibrationInfo{}, f.solved.judged)
+	case f.halves():
+		return f.calibrateByHalves()
 	}
 	return nil
 }
 
-// calibrateByJudged fits T to the scores of the rows that chose C. Where all of n rows are on the right side nothing bounds their
+// halves says whether a learner of scores is trained again on half of the rows for its probabilities. One that learns row by row could not
+// go on from a calibrated model.
+func (f *fit) halves() bool {
+	if !f.opt.Probabilities || !f.givesProbabilities() || f.classes == nil && f.labels == nil || f.stats != nil || f.bag != nil ||
+		f.learner.online || f.cfg.surveyRows() > 0 || f.sum.Rows < leastHalved {
+		return false
+	}
+	m, err := f.unjudged()
+	return err == nil && !m.HasProbabilities()
+}
+
+// calibrateByHalves fits T to scores of half of the rows by a training on the other half. The model stays without probabilities if that
+// fails, as it does if a class is in one half alone.
+func (f *fit) calibrateByHalves() error {
+	solved := f.solved
+	enough := 1
+	if f.sum.Rows < fewHalved {
+		enough = f.sum.Rows
+	}
+	used, err := f.scoreFolds(2, enough, calibrateRows)
+	to := f.solved.unseen
+	if f.solved = solved; err != nil || used == 0 {
+		return f.ctx.Err()
+	}
+	info := &model.CalibrationInfo{Folds: 2, Used: used}
+	if f.learner.squares {
+		info.Method = "logit"
+		return f.fitCalibration(info, to)
+	}
+	return f.fitTemperature(info, to)
+}
+
+// fitTemperature fits T to scores of machines with margins. Where all of n rows are on the right side nothing bounds their
 // probabilities: a row at the margin, s = 1, then has one of at most (n+1)/(n+2).
-func (f *fit) calibrateByJudged() error {
-	info := &model.CalibrationInfo{Method: "temperature"}
-	if err := f.fitCalibration(info, f.solved.judged); err != nil {
+func (f *fit) fitTemperature(info *model.CalibrationInfo, to unseen) error {
+	info.Method = "temperature"
+	if err := f.fitCalibration(info, to); err != nil {
 		return err
 	}
 	f.calibration.T = max(f.calibration.T, 1/math.Log(float64(info.Rows+1)))
@@ -174,23 +215,35 @@ func (f *fit) fitCalibration(info *model.CalibrationInfo, to unseen) error {
 
 // calibrateByFolds fits a calibration to the scores of rows by trainings without them.
 func (f *fit) calibrateByFolds() error {
-	used, err := f.scoreFolds()
+	used, err := f.scoreUnseen()
 	if err != nil {
 		return err
 	}
 	return f.fitCalibration(&model.CalibrationInfo{Method: f.cfg.Calibrate.Method, Folds: f.folds(), Used: used}, f.solved.unseen)
 }
 
-// scoreFolds finds scores of rows by trainings without them, and says how many folds that took.
-func (f *fit) scoreFolds() (used int, err error) {
-	sum, folds, k := f.sum, f.folds(), f.info.Outputs
+// scoreUnseen finds scores of rows by trainings without them, and says how many folds that took.
+func (f *fit) scoreUnseen() (used int, err error) {
+	enough := calibrateRows
+	if f.cfg.Calibrate.Folds > 0 {
+		enough = math.MaxInt
+	}
+	return f.scoreFolds(f.folds(), enough, math.MaxInt)
+}
+
+// errScored ends a pass once there are scores enough.
+var errScored = errors.New("scores of enough rows")
+
+// scoreFolds goes on with the next fold until there are scores of enough rows, of at most so many in each.
+func (f *fit) scoreFolds(folds, enough, most int) (used int, err error) {
+	sum, k := f.sum, f.info.Outputs
 	var to unseen
 	sizes := make([]int, folds)
 	for row := range sum.Rows {
 		sizes[dataset.FoldOf(row, folds, f.cfg.Seed)]++
 	}
 	for fold := range folds {
-		if f.cfg.Calibrate.Folds == 0 && len(to.y) >= calibrateRows*k {
+		if len(to.weights) >= enough {
 			break
 		}
 		if sizes[fold] == 0 || sizes[fold] == sum.Rows {
@@ -201,7 +254,11 @@ func (f *fit) scoreFolds() (used int, err error) {
 		if err != nil {
 			return used, err
 		}
+		before := len(to.weights)
 		err = inner.scored(f.ctx, held, func(b *matrix.Batch, s *matrix.Dense) error {
+			if len(to.weights)-before >= most {
+				return errScored
+			}
 			n := len(to.y)
 			to.y = append(to.y, make([]float64, b.X.Len()*k)...)
 			if err := f.targets(b, to.y[n:]); err != nil {
@@ -217,7 +274,7 @@ func (f *fit) scoreFolds() (used int, err error) {
 			}
 			return nil
 		})
-		if err != nil {
+		if err != nil && !errors.Is(err, errScored) {
 			return used, err
 		}
 		used++

@@ -11,6 +11,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/internal/engine/random"
+	"mercer/internal/engine/testenv"
 	"mercer/internal/solve/learn"
 	"mercer/matrix"
 	"mercer/model"
@@ -391,6 +392,74 @@ func TestLabelsAgreeWithProbabilities(t *testing.T) {
 		}
 		if rows != 300 || moved == 0 {
 			t.Errorf("%+v: in %d rows nothing is told that the scores would not say: the test shows nothing", cfg, rows)
+		}
+	}
+}
+
+// Every learner of scores has probabilities where they are wanted: from half of the rows, without another machine or another predicted class,
+// and about as good as those of five more trainings.
+func TestEveryClassifierHasProbabilities(t *testing.T) {
+	parts := streams(t, 17, 1300)
+	x, names, _, _ := drawn(17, 1300, 6, 3)
+	for _, c := range []Config{
+		{Learner: SVM{C: 1}}, {Learner: Ridge{}}, {Learner: Ridge{Lambda: 3}}, {Learner: Lasso{}}, {Learner: ElasticNet{Lambda: 0.02}},
+		{Learner: KernelRidge{Lambda: 1}}, {Learner: Falkon{}}, {Learner: KernelSVM{}}, {Learner: KernelSVM{Multiclass: "ovr"}},
+	} {
+		for _, rows := range testenv.Few(t, []int{80, 1000}, 1, "probabilities by one half") {
+			c := c
+			c.Task, c.Seed = "classify", 1
+			if !LearnerOf(c.Learner.learner()).exact {
+				c.Map.Features = 32
+			}
+			fitted := func(method string, wanted bool) *model.Model {
+				c.Calibrate.Method = method
+				m, _, err := Fit(context.Background(), parts["classify"](0, rows, false), c, Options{Probabilities: wanted})
+				if err != nil {
+					t.Fatalf("%+v: %v", c, err)
+				}
+				return m
+			}
+			m, plain, folds := fitted("", true), fitted("", false), fitted("temperature", false)
+			info := m.Info().Training.Calibration
+			used := 1
+			if rows < fewHalved {
+				used = 2
+			}
+			if info == nil || info.Folds != 2 || info.Used != used || plain.HasProbabilities() {
+				t.Errorf("%s, %d rows: %+v", c.Learner.learner(), rows, info)
+				continue
+			}
+			free, cost, none := 0.0, 0.0, 0.0
+			for i := 1000; i < 1300; i++ {
+				p, _ := m.Predict(x.Row(i))
+				q, _ := plain.Predict(x.Row(i))
+				r, _ := folds.Predict(x.Row(i))
+				if p[0].Label != q[0].Label || !slices.Equal(p[0].Scores, q[0].Scores) {
+					t.Fatalf("%+v and %+v", p[0], q[0])
+				}
+				class := slices.Index(m.Info().Classes, names[i])
+				free += learn.LogLoss(p[0].Probabilities[class])
+				cost += learn.LogLoss(r[0].Probabilities[class])
+				none += math.Log(3)
+			}
+			t.Logf("%s, %d rows: log loss %.4f, by folds %.4f, of equal ones %.4f", c.Learner.learner(), rows, free/300, cost/300, none/300)
+			if most := map[int]float64{1: 1.05, 2: 1.2}[used]; free > most*cost || free > none {
+				t.Errorf("%s, %d rows: log loss %.4f, by folds %.4f", c.Learner.learner(), rows, free/300, cost/300)
+			}
+		}
+	}
+	for _, c := range []struct {
+		cfg  Config
+		what string
+	}{
+		{Config{Learner: SVM{C: 1}, Calibrate: Calibration{Method: "none"}}, "none"},
+		{Config{Learner: Ridge{}, ClassWeight: "balanced"}, "class weights"},
+		{Config{Learner: SGD{Loss: "hinge"}}, "online"},
+	} {
+		c.cfg.Task, c.cfg.Map.Features = "classify", 16
+		m, _, err := Fit(context.Background(), parts["classify"](0, 300, false), c.cfg, Options{Probabilities: true})
+		if err != nil || m.HasProbabilities() {
+			t.Errorf("%s: %v, or there are probabilities", c.what, err)
 		}
 	}
 }

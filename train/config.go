@@ -44,7 +44,7 @@ type Config struct {
 
 	// Learner is the learner with its options; nil is automatic. That is rfm for classes or numbers if nothing but
 	// Task, Scale, ClassWeight, Calibrate, Threshold and Seed is set and the data are a table of numbers:
-	// 1,000 rows or more, not sparse, with 256 dimensions or as many more as there is time for, at most 100 outputs, and within
+	// 50 rows or more, not sparse, with 256 dimensions or as many more as there is time for, at most 100 outputs, and within
 	// Options.Memory if that is set. Otherwise it is svm for classes if the features fit into 2 GiB (4·n·D
 	// bytes) or take less than the statistics of ridge (24·D²), else ridge. The learner of a model is in
 	// model.Training.

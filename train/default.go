@@ -14,7 +14,7 @@ import (
 // about ten minutes of one core at either. Wide rows of mostly zeros are pictures, texts or counts, for which features of
 // the rbf kernel do better in less time; the zeros of categories do not count for that.
 const (
-	fewestRows   = 1000
+	fewestRows   = 50
 	wideRows     = 256
 	widestRows   = 10_000
 	mostNumbers  = 100_000_000

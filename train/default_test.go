@@ -26,7 +26,7 @@ func TestWhyTheDefaultIsNotTaken(t *testing.T) {
 		"too wide":       {Data{Rows: 1000, Dim: widestRows + 1, Filled: 1}, "more than 10,000 dimensions take it long"},
 		"pictures":       {Data{Rows: 1000, Dim: 784, Numbers: 784, Filled: 0.2}, "as wide rows of so many zeros"},
 		"texts":          {Data{Rows: 1000, Dim: 784, Sparse: true, Density: 0.02}, "as rows of so many zeros are texts"},
-		"few rows":       {Data{Rows: 999, Dim: 10}, "which wants 1,000 rows to choose by"},
+		"few rows":       {Data{Rows: 49, Dim: 10}, "which wants 50 rows to choose by"},
 		"outputs":        {Data{Rows: 1000, Dim: 10, Classes: 101}, "which is for up to 100 outputs"},
 	} {
 		c.data.Task = "regress"
@@ -40,7 +40,7 @@ func TestWhyTheDefaultIsNotTaken(t *testing.T) {
 func TestModelSaysWhyNoTable(t *testing.T) {
 	x, names := rings(1, 300, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
-	const want = "; not rfm, which wants 1,000 rows to choose by: ask for it to have it all the same"
+	const want = "; not rfm, which wants 50 rows to choose by: ask for it to have it all the same"
 	for _, c := range []struct {
 		cfg  Config
 		says bool

@@ -30,6 +30,7 @@ var falkonLearner = Traits{
 	name:    Falkon{}.learner(),
 	tasks:   []string{"classify", "regress"},
 	options: Falkon{},
+	squares: true,
 	uses:    []string{"features", "landmarks"},
 	exact:   true,
 	memory:  (*fit).falkonMemory,

@@ -41,6 +41,7 @@ var kernelRidgeLearner = Traits{
 	name:    KernelRidge{}.learner(),
 	tasks:   []string{"classify", "regress"},
 	options: KernelRidge{},
+	squares: true,
 	help: map[string]*option.Phrase{
 		"product":  option.Phrasef("Gram matrix of kernel-ridge: exact (factorised), threshold, tree, gauss (approximate products)"),
 		"accuracy": option.Phrasef("largest error of an element of the Gram matrix in approximate products (default 1e-4)"),

@@ -45,6 +45,7 @@ var lassoLearner = Traits{
 	name:    Lasso{}.learner(),
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: Lasso{},
+	squares: true,
 
 	parts:  (*fit).lassoParts,
 	sparse: true,
@@ -59,6 +60,7 @@ var elasticNetLearner = Traits{
 	name:    ElasticNet{}.learner(),
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: ElasticNet{},
+	squares: true,
 	help: map[string]*option.Phrase{
 		"l1_ratio": option.Phrasef("α of the elastic-net, the part of λ that goes to |w| (default 0.5)"),
 	},
@@ -83,6 +85,7 @@ var groupLassoLearner = Traits{
 	name:    GroupLasso{}.learner(),
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: GroupLasso{},
+	squares: true,
 
 	parts:  (*fit).lassoParts,
 	sparse: true,

@@ -53,6 +53,9 @@ type Traits struct {
 	// classes in one problem.
 	likely func(c *Config) (joint bool)
 
+	// squares says that its scores are fitted to targets ±1 by squared error, and so are estimates of 2P - 1.
+	squares bool
+
 	// sharing is what its trainings on the same features have in common.
 	sharing sharing
 

@@ -6,7 +6,7 @@ import (
 )
 
 // Options are the settings of a training run that are not in its Config. None of them changes the
-// model, with two exceptions. Too little Memory leaves out the Newton steps that finish what dual coordinate
+// model, with three exceptions. Probabilities adds a calibration. Too little Memory leaves out the Newton steps that finish what dual coordinate
 // descent has not, and the learner rfm where nobody named it; Keep and Unlabelled, which are for other learners, leave
 // that out too.
 type Options struct {
@@ -30,6 +30,10 @@ type Options struct {
 	// called with the schema by which the rows of the training are read. Their labels are
 	// ignored. It is for rows, not for bags.
 	Unlabelled func(dataset.Schema) (dataset.Source, error)
+
+	// Probabilities asks for probabilities of classes where the learner has none of its own and Config.Calibrate says nothing: by scores of rows
+	// that the learner held out, or of half of the rows by a training on the other half. Neither changes scores or predicted classes.
+	Probabilities bool
 
 	// Validated, if not nil, is called with the progressive validation of an online learner while it
 	// learns: after 1, 2, 4, … rows.

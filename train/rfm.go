@@ -158,6 +158,10 @@ func (f *fit) learnScale() error {
 	}
 	usual, why := pipeline.ChooseScale(scaleKernel, f.sum)
 	best, least, errors, margin := "", math.Inf(1), map[string]float64{}, 1.0
+	rounds := 2
+	if f.sum.Dim > wideRows {
+		rounds = 1
+	}
 	for i, scale := range f.scalings() {
 		cfg := f.cfg.pipeline()
 		cfg.Scale = scale
@@ -170,14 +174,11 @@ func (f *fit) learnScale() error {
 			margin = tailMargin
 		}
 		errors[scale] = math.Inf(1)
-		kinds := f.cfg.kinds(f.sum.Dim)
+		kinds := f.scaleKinds()
 		for j, k := range kinds {
 			f.progress("scale", 0, (float64(i)+float64(j)/float64(len(kinds)))/float64(len(f.scalings())))
-			if k.Form != "diagonal" && f.cfg.Metric.Form == "" {
-				continue
-			}
 			learned, err := metric.Learn(f.ctx, scaled, y, f.info.Outputs, weights, metric.Options{Kernel: k.Kernel, Form: k.Form,
-				Classes: f.classes != nil, Rounds: 2, Rows: scaleRows / 2, Landmarks: scaleCentres, Seed: f.cfg.Seed})
+				Classes: f.classes != nil, Rounds: rounds, Rows: scaleRows / 2, Landmarks: scaleCentres, Seed: f.cfg.Seed})
 			if err != nil {
 				return f.located(err)
 			}
@@ -198,6 +199,16 @@ func (f *fit) learnScale() error {
 	}
 	f.info.Training.Why["scale"] = why
 	return nil
+}
+
+// scaleKinds are the kinds that choose the scaling; of wide rows one tells.
+func (f *fit) scaleKinds() []rfm.Kind {
+	kinds := slices.DeleteFunc(f.cfg.kinds(f.sum.Dim), func(k rfm.Kind) bool { return k.Form != "diagonal" && f.cfg.Metric.Form == "" })
+	smooth := slices.IndexFunc(kinds, func(k rfm.Kind) bool { return k.Kernel.Smooth() })
+	if f.sum.Dim > wideRows && smooth >= 0 {
+		return kinds[smooth:][:1]
+	}
+	return kinds
 }
 
 // sampleRows is the number of rows of the survey's sample.

@@ -46,6 +46,7 @@ var ridgeLearner = Traits{
 	name:    Ridge{}.learner(),
 	tasks:   []string{"classify", "regress", "multilabel"},
 	options: Ridge{},
+	squares: true,
 	help: map[string]*option.Phrase{
 		"lambda": option.Phrasef("λ of the ridge, 0 being least squares, or trace*NUMBER for parts of the mean variance of the "+
 			"features, or auto (default: chosen by %s); of lasso, elastic-net and group-lasso (default: chosen on a held-out tenth "+

@@ -59,7 +59,7 @@ func (f *fit) divide() error {
 	}
 	if r.Chosen() {
 		if len(f.solved.unseen.weights) == 0 {
-			if _, err := f.scoreFolds(); err != nil {
+			if _, err := f.scoreUnseen(); err != nil {
 				return err
 			}
 		}

@@ -12,6 +12,7 @@ import (
 // Files of two clones have the same times if they are equal and others if not, so that Go keeps the results of tests that read them; the
 // times of a tree with changes, or of a person's clone, stay.
 func TestTimesByContent(t *testing.T) {
+	t.Chdir(root)
 	clone := func(name, content string, clean bool, env string) time.Time {
 		dir := filepath.Join(t.TempDir(), name)
 		script := fmt.Sprintf(`set -euo pipefail

@@ -75,6 +75,7 @@ var public = []string{".", "dataset", "eval", "feature", "kernel", "matrix", "mo
 
 // No package is public by the way.
 func TestPublicPackages(t *testing.T) {
+	t.Chdir(root)
 	var found []string
 	for pkg := range inspectPackages(t) {
 		if of, _, _ := strings.Cut(pkg, "/"); !slices.Contains([]string{"internal", "cmd", "examples", "research"}, of) {
@@ -90,6 +91,7 @@ func TestPublicPackages(t *testing.T) {
 
 // What programs import is documented, every name of it. Methods that every error or value has need no comment.
 func TestExportedNamesAreDocumented(t *testing.T) {
+	t.Chdir(root)
 	for _, pkg := range public {
 		files, err := filepath.Glob(filepath.Join(pkg, "*.go"))
 		if err != nil || len(files) == 0 {
@@ -114,6 +116,7 @@ func TestExportedNamesAreDocumented(t *testing.T) {
 }
 
 func TestUndocumentedNamesAreFound(t *testing.T) {
+	t.Chdir(root)
 	for code, want := range map[string]int{
 		"func F() {}":                      1,
 		"// F does it.\nfunc F() {}":       0,

@@ -36,6 +36,7 @@ func namedFlags(t *testing.T, path string, src any) (places []string) {
 
 // A Go program knows options by their fields: only what is above the front door speaks of flags.
 func TestNoFlagsBelowTheCommandLine(t *testing.T) {
+	t.Chdir(root)
 	looked := 0
 	front, _, _ := roomOf(".")
 	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
@@ -63,6 +64,7 @@ func TestNoFlagsBelowTheCommandLine(t *testing.T) {
 }
 
 func TestNamedFlagsAreFound(t *testing.T) {
+	t.Chdir(root)
 	src := "package p\n\nvar a, b, c = \"leave out --group\", `a -- b --`, \"dim\"\n"
 	if places := namedFlags(t, "p.go", src); len(places) != 1 || places[0] != "p.go:3:15: --group" {
 		t.Errorf("found %q", places)

@@ -99,6 +99,7 @@ var rowOfPackage = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (.+?) \\| (.+?) \\
 
 // Every package has one row in the table of .ci/README.md, and is run as its code asks for.
 func TestGateRunsEveryPackage(t *testing.T) {
+	t.Chdir(root)
 	text, err := os.ReadFile(".ci/README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -142,6 +143,7 @@ func TestGateRunsEveryPackage(t *testing.T) {
 
 // The list of long tests, of which .ci/run takes some, is that of the tests that ask for MERCER_LONG.
 func TestLongTestsAreListed(t *testing.T) {
+	t.Chdir(root)
 	text, err := os.ReadFile(".ci/long")
 	if err != nil {
 		t.Fatal(err)

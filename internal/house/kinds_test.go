@@ -75,6 +75,7 @@ func isNameOfKind(call *ast.CallExpr) bool {
 // taken for another. A default, such as the kernels that a race begins with, is kernel.RBF.Name(), which
 // the compiler checks. The tables of papers, in research, are left out: each is about kernels that it names.
 func TestKernelsAreNotToldByTheirNames(t *testing.T) {
+	t.Chdir(root)
 	for _, pkg := range []string{"kernel", "feature", "internal/search/approx", "internal/solve/exact", "internal/solve/pool", "internal/solve/pipeline", "internal/search/tune", "internal/search/auto", "internal/search/cost", "internal/search/trial",
 		"internal/app/render", "internal/app/cli"} {
 		files, err := filepath.Glob(filepath.Join(pkg, "*.go"))
@@ -98,6 +99,7 @@ func TestKernelsAreNotToldByTheirNames(t *testing.T) {
 }
 
 func TestNamesOfKernelsAreFound(t *testing.T) {
+	t.Chdir(root)
 	for code, want := range map[string]int{
 		`var _ = k.Name == "rbf"`:                                1,
 		`func f() { switch k.Name { case "chi2", "poly": } }`:    2,

@@ -61,6 +61,7 @@ func upward(from, to string) string {
 }
 
 func TestImportsGoDownOnly(t *testing.T) {
+	t.Chdir(root)
 	seen := map[string]bool{}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -109,6 +110,7 @@ func TestImportsGoDownOnly(t *testing.T) {
 }
 
 func TestUpwardImportIsFound(t *testing.T) {
+	t.Chdir(root)
 	for _, c := range []struct {
 		from, to string
 		wrong    bool

@@ -27,6 +27,7 @@ func brokenLinks(folder, text string) (broken []string) {
 
 // Every link of a page to a file of the project has one.
 func TestLinksOfPagesLeadSomewhere(t *testing.T) {
+	t.Chdir(root)
 	pages := 0
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

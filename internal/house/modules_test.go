@@ -9,6 +9,7 @@ import (
 // The modules of the Python library and of the papers' tables list what the packages of this one import: go mod tidy in their
 // folders if not.
 func TestModulesKnowAllImports(t *testing.T) {
+	t.Chdir(root)
 	for folder, packages := range map[string][]string{"python/native": {"."}, "research": {"-test", "./..."}} {
 		list := exec.Command("go", append([]string{"list", "-deps"}, packages...)...)
 		list.Dir = folder

@@ -141,6 +141,7 @@ func exprText(e ast.Expr) string {
 }
 
 func TestNothingRegisteredIsNamed(t *testing.T) {
+	t.Chdir(root)
 	met := map[string]bool{}
 	for _, pkg := range []string{"internal/search/trial", "internal/search/cost", "internal/search/tune", "internal/search/auto", "train", "internal/app/cli"} {
 		paths, err := filepath.Glob(pkg + "/*.go")
@@ -167,6 +168,7 @@ func TestNothingRegisteredIsNamed(t *testing.T) {
 }
 
 func TestNamingsAreFound(t *testing.T) {
+	t.Chdir(root)
 	src := `package p
 
 func (Own) learner() string { return "svr" }

@@ -13,6 +13,7 @@ import (
 // A test says by internal/engine/testenv what it lacks, so that .ci/run can insist on it. It calls Skip
 // itself for -short, the operating system and the race detector only.
 func TestSkipsAreExpected(t *testing.T) {
+	t.Chdir(root)
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -93,6 +94,7 @@ func dotted(x ast.Expr) string {
 }
 
 func TestUnexpectedSkipIsFound(t *testing.T) {
+	t.Chdir(root)
 	for body, want := range map[string]int{
 		`if testing.Short() { t.Skip("long") }`:                                                     0,
 		`if runtime.GOOS != "linux" || raceDetector || testing.Short() { t.Skip("Linux's alone") }`: 0,

@@ -111,7 +111,16 @@ func TestProbabilitiesArePrinted(t *testing.T) {
 		return strconv.Itoa(min(2, int(2*(a*a+b*b))))
 	}))
 	m := filepath.Join(dir, "m")
-	ok(t, "train", path, "-o", m, "--features", "64", "--learner", "ridge")
+	for _, learner := range []string{"ridge", "svm --c 1", "kernel-svm", "falkon", "kernel-ridge", "lasso"} {
+		text := ok(t, append([]string{"train", path, "-o", m, "--learner"}, strings.Fields(learner)...)...)
+		if want := " rows of 2 of 2 folds"; !strings.Contains(text, want) {
+			t.Errorf("%s: no %q in:\n%s", learner, want, text)
+		}
+		if rows := strings.Count(ok(t, "predict", m, path, "--proba"), "\n"); rows != 900 {
+			t.Errorf("%s: probabilities of %d rows", learner, rows)
+		}
+	}
+	ok(t, "train", path, "-o", m, "--features", "64", "--learner", "ridge", "--calibrate", "none")
 	if r := mercer(t, "predict", m, path, "--proba"); r.code != 1 ||
 		!strings.Contains(r.stderr, "train it with --calibrate platt") || r.stdout != "" {
 		t.Errorf("%+v", r)

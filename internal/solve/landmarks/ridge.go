@@ -75,6 +75,11 @@ func (r *Ridge) begin(k kernel.Kernel, landmarks *matrix.Dense) error {
 			against.Rows(z, i, min(i+64, hi), r.landmarks[i*m:], work)
 		}
 	})
+	return r.check()
+}
+
+// check refuses a kernel of the landmarks that is not finite.
+func (r *Ridge) check() error {
 	for _, v := range r.landmarks {
 		if v-v != 0 {
 			return fmt.Errorf("the kernel of the rows is not finite; scale the data")
@@ -178,15 +183,17 @@ func (r *Ridge) timesWide(rows []float32, roots []float64) []float64 {
 	return r.wide
 }
 
+// valueRows is the number of rows for which values are computed at a time.
+const valueRows = 16
+
 // Values returns the kernel of rows and landmarks, rows×m, in the memory of dst if that suffices.
 func (r *Ridge) Values(dst []float32, x *matrix.Dense) []float32 {
-	const block = 16
 	m := r.m
 	dst = slices.Grow(dst[:0], x.Rows*m)[:x.Rows*m]
-	vec.Parallel((x.Rows+block-1)/block, 1, func(lo, hi int) {
-		out, work := make([]float64, block*m), make([]float64, block*r.against.Work())
+	vec.Parallel((x.Rows+valueRows-1)/valueRows, 1, func(lo, hi int) {
+		out, work := make([]float64, valueRows*m), make([]float64, valueRows*r.against.Work())
 		for b := lo; b < hi; b++ {
-			i, j := b*block, min((b+1)*block, x.Rows)
+			i, j := b*valueRows, min((b+1)*valueRows, x.Rows)
 			r.against.Rows(matrix.Rows{Dense: x}, i, j, out, work)
 			vec.Round32(dst[i*m:j*m], out[:(j-i)*m])
 		}

@@ -6,6 +6,7 @@ import (
 
 	"mercer/internal/engine/random"
 	"mercer/internal/engine/vec"
+	"mercer/internal/solve/landmarks"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -18,7 +19,19 @@ type function struct {
 	outputs   int
 	held      []float64 // scores of held-out rows, less the mean of the targets
 	seed      uint64
+
+	raw *placed // nil: to be computed
 }
+
+// placed is what the kernel of the rows of outer and the landmarks is computed from, with the numbers of the landmarks among the rows.
+type placed struct {
+	*landmarks.Raw
+	landmarks []int
+}
+
+// rawSlopesFrom is the number of dimensions from which slopes, too, come from what is placed; below they are computed anew, from products of
+// rows that are not centred, and differ by rounding.
+const rawSlopesFrom = 257
 
 // With more than manyOutputs the sum over outputs is estimated: for a row's random signs s, fair and independent, the mean of
 // ∇(Σ_l s_l f_l)∇(Σ_l s_l f_l)ᵀ is Σ_l ∇f_l∇f_lᵀ. signDraws are drawn for each row.
@@ -34,6 +47,18 @@ const gradientRows = 256
 // its diagonal, d numbers. If weights is nil all are 1. With many outputs it adds an estimate without bias. It takes O(n·L·d·outputs)
 // operations, or O(n·L·(d + outputs)).
 func (f *function) outer(ctx context.Context, x *matrix.Dense, weights, g []float64, diagonal bool) error {
+	d := x.Cols
+	return f.each(ctx, x, weights, func(grad *matrix.Dense) {
+		if diagonal {
+			addSquares(g, grad, grad.Rows)
+			return
+		}
+		vec.SyrkAddWide(d, grad.Rows, grad.Data, grad.Stride, g, d)
+	})
+}
+
+// each yields the gradients of some rows at a time, one output after the other, times the roots of their weights.
+func (f *function) each(ctx context.Context, x *matrix.Dense, weights []float64, body func(grad *matrix.Dense)) error {
 	d, m := x.Cols, f.landmarks.Rows
 	one := &gradients{f: f, grad: matrix.NewDense(gradientRows, d)}
 	if falling, ok := f.kernel.Falling(); ok && falling.Absolute {
@@ -43,8 +68,15 @@ func (f *function) outer(ctx context.Context, x *matrix.Dense, weights, g []floa
 	} else if f.kernel.Smooth() {
 		one.along, one.back = make([]float32, gradientRows*m), make([]float64, gradientRows*m)
 		one.scaled = make([]float32, gradientRows*m)
-		one.norms = norms(f.landmarks)
-		one.columns = vec.Pack64(d, m, transposed(f.landmarks), m)
+		if f.raw != nil && d >= rawSlopesFrom {
+			for _, i := range f.raw.landmarks {
+				_, norm := f.raw.Row(i)
+				one.norms = append(one.norms, norm)
+			}
+		} else {
+			one.norms = norms(f.landmarks)
+			one.columns = vec.Pack64(d, m, transposed(f.landmarks), m)
+		}
 	}
 	draws, share := f.outputs, 1.0
 	draw := random.New(f.seed, "metric.signs")
@@ -57,7 +89,7 @@ func (f *function) outer(ctx context.Context, x *matrix.Dense, weights, g []floa
 			return err
 		}
 		rows := x.Slice(i, min(i+gradientRows, x.Rows))
-		one.begin(rows)
+		one.begin(rows, i)
 		for l := range draws {
 			alpha := func(int) []float64 { return f.alpha[l*m:][:m] }
 			if one.mixed != nil {
@@ -68,11 +100,7 @@ func (f *function) outer(ctx context.Context, x *matrix.Dense, weights, g []floa
 			if weights != nil {
 				one.weigh(weights[i:])
 			}
-			if diagonal {
-				addSquares(g, one.grad, rows.Rows)
-				continue
-			}
-			vec.SyrkAddWide(d, rows.Rows, one.grad.Data, one.grad.Stride, g, d)
+			body(one.grad.Slice(0, rows.Rows))
 		}
 	}
 	return nil
@@ -122,9 +150,18 @@ func (g *gradients) prepareSides(rate float64) (err error) {
 	return nil
 }
 
-// begin computes the kernel of a block of rows.
-func (s *sides) begin(x *matrix.Dense) {
+// begin computes the kernel of a block of rows, the first of which has this number.
+func (s *sides) begin(x *matrix.Dense, first int, raw *placed) {
 	_, m := s.against.Dims()
+	if raw != nil {
+		vec.Parallel(x.Rows, 16, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				values, _ := raw.Row(first + i)
+				s.against.Finish(nil, s.values[i*m:][:copy(s.values[i*m:], values)])
+			}
+		})
+		return
+	}
 	vec.Parallel(x.Rows, 16, func(lo, hi int) {
 		work := make([]float64, 16*s.against.Work())
 		for i := lo; i < hi; i += 16 {
@@ -150,10 +187,10 @@ func (s *sides) of(alpha func(row int) []float64, x, grad *matrix.Dense) {
 // sameRow is the share of ‖u‖² + ‖z‖² below which ‖u - z‖² is rounding.
 const sameRow = 1e-12
 
-// begin prepares a block of rows for all outputs.
-func (g *gradients) begin(x *matrix.Dense) {
+// begin prepares a block of rows, the first of which has this number, for all outputs.
+func (g *gradients) begin(x *matrix.Dense, first int) {
 	if g.sides != nil {
-		g.sides.begin(x)
+		g.sides.begin(x, first, g.f.raw)
 	}
 	if g.along == nil {
 		return
@@ -164,14 +201,21 @@ func (g *gradients) begin(x *matrix.Dense) {
 		wide, products, p := make([]float64, block*d), make([]float64, block*m), make([]float64, m)
 		for from := lo * block; from < min(hi*block, x.Rows); from += block {
 			to := min(from+block, x.Rows)
-			for i := from; i < to; i++ {
-				for j, v := range x.Row(i) {
-					wide[(i-from)*d+j] = float64(v)
+			if g.columns != nil {
+				for i := from; i < to; i++ {
+					for j, v := range x.Row(i) {
+						wide[(i-from)*d+j] = float64(v)
+					}
 				}
+				g.columns.Multiply(to-from, wide, d, products, m, nil)
 			}
-			g.columns.Multiply(to-from, wide, d, products, m, nil)
 			for i := from; i < to; i++ {
-				products, q, norm := products[(i-from)*m:][:m], g.back[i*m:][:m], vec.Dot64(wide[(i-from)*d:][:d], wide[(i-from)*d:][:d])
+				products, q, norm := products[(i-from)*m:][:m], g.back[i*m:][:m], 0.0
+				if g.columns != nil {
+					norm = vec.Dot64(wide[(i-from)*d:][:d], wide[(i-from)*d:][:d])
+				} else {
+					products, norm = g.f.raw.Row(first + i)
+				}
 				g.f.kernel.SlopesOfRow(products, norm, g.norms, p, q)
 				for j, v := range p {
 					// A row has no direction from itself, where a kernel may be infinitely steep.

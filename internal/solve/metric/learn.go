@@ -442,8 +442,12 @@ func (p *part) weight(i int) float64 {
 	return p.weights[i]
 }
 
-// next is the metric from the gradients of f, which uses the metric now: with u = Aᵀx, ∇_x f = A∇_u f.
+// next is the metric from the gradients of f, the machine that was fitted last, which uses the metric now: with u = Aᵀx, ∇_x f = A∇_u f.
 func (l *learner) next(ctx context.Context, f *function, now *Metric) (*Metric, error) {
+	if l.wide() {
+		f.raw = &placed{&l.room.trainRaw, l.landmarks}
+		defer func() { f.raw = nil }()
+	}
 	var work Work
 	x := matrix.Rows{Dense: l.train.x}
 	if now != nil {
@@ -470,44 +474,6 @@ func (l *learner) next(ctx context.Context, f *function, now *Metric) (*Metric, 
 		g = around(now.Axes, g)
 	}
 	return axesOf(ctx, g, l.d, l.opt.Rank, l.opt.Shape), ctx.Err()
-}
-
-// direction is the leading eigenvector of the average outer product of the gradients of f, which uses the metric by.
-func (l *learner) direction(ctx context.Context, f *function, by *Metric) ([]float64, error) {
-	var work Work
-	x := matrix.Rows{Dense: l.train.x}
-	if by != nil {
-		x = by.Apply(x, &work)
-	}
-	r := x.Dim()
-	g := make([]float64, r*r)
-	if err := f.outer(ctx, x.Dense, l.train.weights, g, false); err != nil {
-		return nil, err
-	}
-	switch {
-	case by == nil:
-	case by.Axes != nil:
-		g = around(by.Axes, g)
-	default:
-		for i, v := range by.Weights {
-			for j := i; j < r; j++ {
-				g[i*r+j] *= float64(v) * float64(by.Weights[j])
-			}
-		}
-	}
-	first := axesOf(ctx, g, l.d, 1, Shape{})
-	if first == nil {
-		return nil, ctx.Err()
-	}
-	d, length := make([]float64, l.d), 0.0
-	for j := range d {
-		d[j] = float64(first.Axes.Row(j)[0])
-		length += d[j] * d[j]
-	}
-	for j := range d {
-		d[j] /= math.Sqrt(length)
-	}
-	return d, nil
 }
 
 // nearest is the index of the number nearest to v by ratio.

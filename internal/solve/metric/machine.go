@@ -29,7 +29,7 @@ func (l *learner) fit(ctx context.Context, by *Metric, directions []int) (best *
 		return nil, told, err
 	}
 	told.Error = math.Inf(1)
-	hopeless := false // no other width
+	hopeless, placed := false, false // no other width; the kernel's arguments are there
 	try := func(at int) (bool, error) {
 		if hopeless {
 			return false, nil
@@ -38,10 +38,11 @@ func (l *learner) fit(ctx context.Context, by *Metric, directions []int) (best *
 		k := l.opt.Kernel
 		factor := rounded(kind.GammaOfLength(length))
 		k.Gamma = median * factor
-		m, err := newMachine(ctx, k, z, train.Dense, held.Dense, l)
+		m, err := newMachine(ctx, k, z, train.Dense, held.Dense, l, placed)
 		if err != nil {
 			return false, err
 		}
+		placed = true
 		better := false
 		take := func(e int) (squared float64, err error) {
 			alpha := m.ridge.Solve(ctx, lambdas[e], m.ridge.Landmarks())
@@ -144,26 +145,48 @@ type machine struct {
 	ridge *landmarks.Ridge
 	held  []float32 // the kernel of held-out rows and landmarks
 	rows  []float32 // that of a block of rows
+
+	trainRaw, heldRaw landmarks.Raw // of wide rows
 }
 
-// newMachine computes the sums of a machine, in the memory of the one before, which is not needed any more.
-func newMachine(ctx context.Context, k kernel.Kernel, z, train, held *matrix.Dense, l *learner) (_ *machine, err error) {
+// newMachine computes the sums of a machine, in the memory of the one before, which is not needed any more. That the rows are placed says that
+// they are those of the machine before, whose kernel had another width.
+func newMachine(ctx context.Context, k kernel.Kernel, z, train, held *matrix.Dense, l *learner, placed bool) (_ *machine, err error) {
 	a := l.room
-	if a == nil {
+	wide := l.wide()
+	switch {
+	case a == nil:
 		a = &machine{l: l}
 		a.ridge, err = landmarks.NewRough(k, z, l.outputs)
 		l.room = a
-	} else {
+	case !wide:
 		err = a.ridge.Reset(k, z)
+	case !placed:
+		err = a.ridge.Place(k, z)
 	}
 	if err != nil {
 		return nil, err
 	}
-	a.held = a.ridge.Values(a.held, held)
+	if wide {
+		if !placed {
+			a.ridge.Raw(&a.trainRaw, train)
+			a.ridge.Raw(&a.heldRaw, held)
+		}
+		if err := a.ridge.Widen(k, &a.trainRaw, l.landmarks); err != nil {
+			return nil, err
+		}
+		a.held = a.ridge.RawValues(a.held, &a.heldRaw, 0, held.Rows)
+	} else {
+		a.held = a.ridge.Values(a.held, held)
+	}
 	const block = 2048
 	for i := 0; i < train.Rows; i += block {
 		j := min(i+block, train.Rows)
-		a.rows = a.ridge.Values(a.rows, train.Slice(i, j))
+		if wide {
+			a.rows = a.ridge.RawValues(a.rows, &a.trainRaw, i, j)
+		} else {
+			a.rows = a.ridge.Values(a.rows, train.Slice(i, j))
+		}
 		var weights []float64
 		if l.train.weights != nil {
 			weights = l.train.weights[i:j]
@@ -173,6 +196,16 @@ func newMachine(ctx context.Context, k kernel.Kernel, z, train, held *matrix.Den
 		}
 	}
 	return a, nil
+}
+
+// rawFrom is the number of dimensions from which distances are kept for all widths: 8 bytes for each row and landmark, for what takes longer
+// than an exponential.
+const rawFrom = 64
+
+// wide says whether distances are kept for all widths. Those of cauchy depend on the width.
+func (l *learner) wide() bool {
+	falling, ok := l.opt.Kernel.Falling()
+	return l.d >= rawFrom && (l.opt.Kernel.Smooth() || ok && falling.Absolute)
 }
 
 // bestLambda looks for the λ with the smallest error on held-out rows, from one on.

@@ -411,6 +411,10 @@ func (b *boosting) countOthers(histogram []float64, column, level int) {
 // divide adds to each question's score what it is for one leaf, from the sums of its bins.
 func (b *boosting) divide(scores, sums []float64) {
 	stride, lambda := b.sketches+1, ridge*b.mean
+	if stride == 2 {
+		divideOne(scores, sums, lambda)
+		return
+	}
 	var total, below [mostSketches + 1]float64
 	for at := 0; at < len(sums); at += stride {
 		for s, v := range sums[at:][:stride] {
@@ -430,6 +434,22 @@ func (b *boosting) divide(scores, sums []float64) {
 			high += float64((total[s] - below[s]) * (total[s] - below[s]))
 		}
 		scores[q] += low/(below[b.sketches]+lambda) + high/(total[b.sketches]-below[b.sketches]+lambda)
+	}
+}
+
+// divideOne is divide for one sketch, G and W of each bin.
+func divideOne(scores, sums []float64, lambda float64) {
+	var g, w, belowG, belowW float64
+	for at := 0; at+1 < len(sums); at += 2 {
+		g, w = g+sums[at], w+sums[at+1]
+	}
+	if w == 0 {
+		return
+	}
+	sums = sums[:2*len(scores)]
+	for q := range scores {
+		belowG, belowW = belowG+sums[2*q], belowW+sums[2*q+1]
+		scores[q] += float64(belowG*belowG)/(belowW+lambda) + float64((g-belowG)*(g-belowG))/(w-belowW+lambda)
 	}
 }
 
