@@ -400,7 +400,7 @@ func TestTrainingTells(t *testing.T) {
 	if !stages["read"] || !stages["solve"] {
 		t.Errorf("stages %v", stages)
 	}
-	for _, want := range []string{`"msg":"chose"`, `"learner":"svm"`, `"msg":"trained"`, `"msg":"tested"`} {
+	for _, want := range []string{`"msg":"chose"`, `"learner":"rfm"`, `"msg":"trained"`, `"msg":"tested"`} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the log lacks %s: %s", want, text.String())
 		}

@@ -38,7 +38,7 @@ func TestWhyTheDefaultIsNotTaken(t *testing.T) {
 
 // The model says why it is not what a table gets, and what to do; where something was asked for that is answer enough.
 func TestModelSaysWhyNoTable(t *testing.T) {
-	x, names := rings(1, 300, 3)
+	x, names := rings(1, 40, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
 	const want = "; not rfm, which wants 50 rows to choose by: ask for it to have it all the same"
 	for _, c := range []struct {

@@ -422,7 +422,7 @@ func TestFitErrors(t *testing.T) {
 		{"one class", "at least two", source(t, dense, nil, 0, same), Config{}, 0},
 		{"text to regress", "no number", source(t, dense, nil, 0, names), Config{Task: "regress"}, 0},
 		{"svm of numbers", "ridge", source(t, dense, numbers, 1, nil), Config{Learner: SVM{}}, 0},
-		{"equal rows", "equal", source(t, matrix.Rows{Dense: equal}, nil, 0, names), Config{}, 0},
+		{"equal rows", "equal", source(t, matrix.Rows{Dense: equal}, nil, 0, names), Config{Quick: true}, 0},
 		{"odd features", "use 34", source(t, dense, nil, 0, names), Config{Map: Map{Features: 33}}, 0},
 		{"too little memory for ridge", "fewer features", source(t, dense, nil, 0, names),
 			Config{Learner: Ridge{}, Map: Map{Features: 512}}, 1 << 20},

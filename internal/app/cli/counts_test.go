@@ -43,7 +43,7 @@ func TestApproxOfARangeOfSizes(t *testing.T) {
 	if !slices.Equal(got, []float64{16, 32, 64}) {
 		t.Errorf("--features 16:64 measures %v", got)
 	}
-	if v := object(t, ok(t, "curve", data, "--at-rows", "10:40", "--at-features", "8:16", "--seeds", "1",
+	if v := object(t, ok(t, "curve", data, "--at-rows", "10:40", "--at-features", "8:16", "--seeds", "1", "--learner", "ridge",
 		"--json", "--progress", "never")); len(v["by_rows"].([]any)) != 3 {
 		t.Errorf("--at-rows 10:40 has the points %v", v["by_rows"])
 	}
