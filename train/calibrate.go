@@ -55,10 +55,11 @@ func (f *fit) unseenOf(all *gathered, rows []int, scores []float32) unseen {
 
 // calibrateFolds is the default number of folds. calibrateRows is the number of scores that suffice
 // to fit functions of one variable, and freeRows the number of held-out rows from which probabilities are fitted unasked.
-const calibrateFolds, calibrateRows, freeRows = 5, 20_000, 50
+const calibrateFolds, calibrateRows, freeRows = 5, 20_000, 20
 
 // Of fewer than fewHalved rows both halves are scored, each by a training on the other. Fewer than leastHalved tell nothing.
-const fewHalved, leastHalved = 1000, 10
+// Of many rows a part of at most mostHalved takes the place of a half, so that it takes little memory beside the first training.
+const fewHalved, leastHalved, mostHalved = 1000, 10, 8192
 
 // Calibration turns the scores of classes into probabilities.
 type Calibration struct {
@@ -157,7 +158,7 @@ func (f *fit) calibrate() error {
 	return nil
 }
 
-// halves says whether a learner of scores is trained again on half of the rows for its probabilities. One that learns row by row could not
+// halves says whether a learner of scores is trained again on half of the rows, or fewer, for its probabilities. One that learns row by row could not
 // go on from a calibrated model.
 func (f *fit) halves() bool {
 	if !f.opt.Probabilities || !f.givesProbabilities() || f.classes == nil && f.labels == nil || f.stats != nil || f.bag != nil ||
@@ -168,7 +169,7 @@ func (f *fit) halves() bool {
 	return err == nil && !m.HasProbabilities()
 }
 
-// calibrateByHalves fits T to scores of half of the rows by a training on the other half. The model stays without probabilities if that
+// calibrateByHalves fits T to scores of rows by a training on the other half, or a smaller part, of them. The model stays without probabilities if that
 // fails, as it does if a class is in one half alone.
 func (f *fit) calibrateByHalves() error {
 	solved := f.solved
@@ -176,12 +177,13 @@ func (f *fit) calibrateByHalves() error {
 	if f.sum.Rows < fewHalved {
 		enough = f.sum.Rows
 	}
-	used, err := f.scoreFolds(2, enough, calibrateRows)
+	folds := max(2, (f.sum.Rows+mostHalved-1)/mostHalved)
+	used, err := f.scoreFolds(folds, enough, calibrateRows, true)
 	to := f.solved.unseen
 	if f.solved = solved; err != nil || used == 0 {
 		return f.ctx.Err()
 	}
-	info := &model.CalibrationInfo{Folds: 2, Used: used}
+	info := &model.CalibrationInfo{Folds: folds, Used: used}
 	if f.learner.squares {
 		info.Method = "logit"
 		return f.fitCalibration(info, to)
@@ -228,14 +230,15 @@ func (f *fit) scoreUnseen() (used int, err error) {
 	if f.cfg.Calibrate.Folds > 0 {
 		enough = math.MaxInt
 	}
-	return f.scoreFolds(f.folds(), enough, math.MaxInt)
+	return f.scoreFolds(f.folds(), enough, math.MaxInt, false)
 }
 
 // errScored ends a pass once there are scores enough.
 var errScored = errors.New("scores of enough rows")
 
-// scoreFolds goes on with the next fold until there are scores of enough rows, of at most so many in each.
-func (f *fit) scoreFolds(folds, enough, most int) (used int, err error) {
+// scoreFolds goes on with the next fold until there are scores of enough rows, of at most so many in each: by a training without the fold,
+// or, if few, of the others by a training on the fold.
+func (f *fit) scoreFolds(folds, enough, most int, few bool) (used int, err error) {
 	sum, k := f.sum, f.info.Outputs
 	var to unseen
 	sizes := make([]int, folds)
@@ -249,8 +252,12 @@ func (f *fit) scoreFolds(folds, enough, most int) (used int, err error) {
 		if sizes[fold] == 0 || sizes[fold] == sum.Rows {
 			continue
 		}
-		rest, held := dataset.Fold(f.src, folds, fold, f.cfg.Seed)
-		inner, err := f.without(rest, sum, sum.Rows-sizes[fold])
+		some, held := dataset.Fold(f.src, folds, fold, f.cfg.Seed)
+		rows := sum.Rows - sizes[fold]
+		if few {
+			some, held, rows = held, some, sizes[fold]
+		}
+		inner, err := f.without(some, sum, rows)
 		if err != nil {
 			return used, err
 		}

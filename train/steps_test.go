@@ -42,7 +42,8 @@ func TestPlansTrainTheSameModel(t *testing.T) {
 		cfg  Config
 		says string // names of steps
 	}{
-		{few, Config{}, "survey task scaling kernel map learner"},
+		{few, Config{Quick: true}, "survey task scaling kernel map learner"},
+		{few, Config{}, "survey task scaling learner calibrate"},
 		{numbers, Config{Map: Map{Features: 64}, Calibrate: Calibration{Method: "none"}}, "survey task scaling kernel map learner"},
 		{numbers, Config{Metric: Metric{Form: "diagonal", Rows: 200}, Map: Map{Features: 64}}, "survey task scaling metric kernel map learner"},
 		{few, Config{Kernel: Kernel{Name: "poly", Degree: 2}, Map: Map{Features: 80}, Reduce: Reduction{Components: 10},

@@ -85,7 +85,7 @@ func TestRFMFlags(t *testing.T) {
 			t.Errorf("%s: %d, %s, want %q", c.args, r.code, r.stderr, c.want)
 		}
 	}
-	for args, want := range map[string]string{"--quick": "ridge", "": "ridge", "--members 1 --kernel rbf --features 40": "rfm"} {
+	for args, want := range map[string]string{"--quick": "ridge", "": "rfm", "--members 1 --kernel rbf --features 40": "rfm"} {
 		text := ok(t, append([]string{"train", data, "-o", file}, strings.Fields(args)...)...)
 		if !strings.Contains(text, "learner   "+want) {
 			t.Errorf("%q: no %s in\n%s", args, want, text)

@@ -38,6 +38,7 @@ func Bytes(n, d, outputs int, opt Options) int64 {
 		all += int64(centres)
 	}
 	one := directBytes(centres, d, outputs)
+	all *= int64(opt.repeats(n))
 	landmark := int64(12*d + 16*outputs)
 	if opt.Logistic {
 		landmark += 8 * int64(outputs) // α by the logistic loss
