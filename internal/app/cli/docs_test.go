@@ -21,9 +21,9 @@ var update = flag.Bool("update", false, "write docs/cli.md and the lists of docs
 
 const referenceHead = `# The command line
 
-For those who look up a command or a flag. "mercer COMMAND --help" prints the common flags of a command; "--help-all" prints
-all of them and says more: what is computed, chosen and printed. Flags that several commands share stand here once, by group;
-each command then names those that it takes.
+For those who look up a command or a flag. "mercer COMMAND --help" prints the common flags of a command with examples;
+"--help-all" prints all of them and says what is computed, chosen and printed. Flags that several commands share stand here
+once, by group; each command then names those that it takes.
 
 Exit codes: 0 done, 1 the work failed, 2 the command line was wrong, 3 a check found what it looked for (predict --check=fail),
 130 a signal ended it. An error is one line on standard error. "go test ./internal/app/cli -run TestReference -update" writes
@@ -41,13 +41,15 @@ func reference() []byte {
 	var b bytes.Buffer
 	b.WriteString(referenceHead)
 	for _, g := range flagGroups {
-		fmt.Fprintf(&b, "\n## %s\n\n```text\n", g.title)
+		var lines []string
 		for name := range strings.FieldsSeq(g.common + " " + g.rest) {
 			if f := shared[name]; f != nil {
-				fmt.Fprintln(&b, hanging(flagColumn(f), flagUsage(f), helpWidth))
+				lines = append(lines, hanging(flagColumn(f), flagUsage(f), helpWidth))
 			}
 		}
-		b.WriteString("```\n")
+		if len(lines) > 0 {
+			fmt.Fprintf(&b, "\n## %s\n\n```text\n%s\n```\n", g.title, strings.Join(lines, "\n"))
+		}
 	}
 	for _, cmd := range cmds {
 		fmt.Fprintf(&b, "\n## %s\n\n```text\n", cmd.CommandPath())
@@ -83,12 +85,12 @@ func describe(b *bytes.Buffer, cmd *cobra.Command, shared map[string]*pflag.Flag
 		about = cmd.Short
 	}
 	if !cmd.DisableFlagParsing { // whose flags stand in the text
-		about, _, _ = strings.Cut(about, "\n\n")
+		about = firstSentence(about)
 	}
 	fmt.Fprintf(b, "%s\n\n  %s\n", filled(about, helpWidth), cmd.UseLine())
 	if cmd.HasExample() {
-		examples := strings.Split(cmd.Example, "\n")
-		fmt.Fprintf(b, "\n%s\n", filledCommands(strings.Join(examples[:min(len(examples), fewExamples)], "\n"), helpWidth))
+		example, _, _ := strings.Cut(cmd.Example, "\n")
+		fmt.Fprintf(b, "\n%s\n", filledCommands(example, helpWidth))
 	}
 	if cmd.HasAvailableSubCommands() {
 		b.WriteByte('\n')
@@ -117,6 +119,16 @@ func describe(b *bytes.Buffer, cmd *cobra.Command, shared map[string]*pflag.Flag
 			fmt.Fprintf(b, "\n%s\n", strings.Join(part, "\n"))
 		}
 	}
+}
+
+// firstSentence is the text to the first full stop with a space behind it, as one line.
+func firstSentence(text string) string {
+	text, _, _ = strings.Cut(text, "\n\n")
+	text = strings.Join(strings.Fields(text), " ")
+	if first, _, more := strings.Cut(text, ". "); more {
+		return first + "."
+	}
+	return text
 }
 
 func groupTitle(f *pflag.Flag) string {
