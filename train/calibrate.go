@@ -77,9 +77,8 @@ type Calibration struct {
 func (Calibration) Help(setting string) string {
 	return map[string]string{
 		"calibrate": "fit probabilities to scores of rows that the learner has not seen: none, " + strings.Join(learn.CalibrationMethods(), ", ") +
-			" (default: what keeps the predicted classes, logit or temperature, by rows that the learner holds out anyway, and otherwise by a " +
-			"training on half of the rows; none with class weights, bags or a learner that may be continued)",
-		"calibrate_folds": "parts that the rows are divided into to fit probabilities (default 5, of which as many are used as 20,000 rows need)",
+			" (default: logit or temperature, which keep the predicted classes; none with class weights, bags or a learner that may be continued)",
+		"calibrate_folds": "folds to fit probabilities by (default 5, or as many as give 20,000 scores)",
 	}[setting]
 }
 

@@ -34,8 +34,7 @@ type Shrinkage struct {
 // Help says what the shrinkage is, by its name in JSON.
 func (Shrinkage) Help(setting string) string {
 	return map[string]string{
-		shrinkage: "shrinkage of the covariance within classes, of lda as a learner and as components, from 0 to 1: towards a " +
-			"multiple of the identity (default: the oracle approximating one, from the rows)",
+		shrinkage: "shrinkage of the covariance within classes, of lda, from 0 to 1 (default: the oracle approximating one)",
 	}[setting]
 }
 

@@ -51,8 +51,8 @@ var ridgeLearner = Traits{
 		"lambda": option.Phrasef("λ of the ridge, 0 being least squares, or trace*NUMBER for parts of the mean variance of the "+
 			"features, or auto (default: chosen by %s); of lasso, elastic-net and group-lasso (default: chosen on a held-out tenth "+
 			"of the rows); of online (default 1e-5); of rfm, for all rows (default: chosen in each leaf)", option.Ref("lambda_by")),
-		"lambda_by": option.Phrasef("how the ridge chooses λ: "+strings.Join(lambdaNames(), ", ")+"; with trace %s is in parts of the mean "+
-			"variance of the features (default: auto, folds for fewer than 20,000 rows and up to 2,048 features, else held-out)", option.Ref("lambda")),
+		"lambda_by": option.Phrasef("how the ridge chooses λ: " + strings.Join(lambdaNames(), ", ") + " (default: auto, " +
+			"folds for fewer than 20,000 rows and up to 2,048 features, else held-out)"),
 		"path":     option.Phrasef("show every λ of the ridge's path with its error (by default leave-one-out)"),
 		"variance": option.Phrasef("keep in the model what the ridge needs for standard deviations of predictions, 4·D² bytes"),
 		"conformal": option.Phrasef("probability of intervals around the ridge's predictions, such as 0.9; a tenth of the rows is " +

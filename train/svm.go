@@ -55,15 +55,13 @@ var svmLearner = Traits{
 			"λ = 1/(C·rows)"),
 		"loss": option.Phrasef("loss, of the svm: squared_hinge, hinge; of svr: squared_epsilon, epsilon; of online: logistic, hinge, " +
 			"squared_hinge, squared for classes, squared, epsilon, quantile, huber for numbers (default: the first named for the learner)"),
-		"multiclass": option.Phrasef("how several classes are told apart: ovr, each against the rest; crammer-singer (svm) or " +
-			"multinomial (logistic), all at once; ovo (kernel-svm), every two classes (default: ovr for svm and for the penalty l1, " +
-			"multinomial for logistic, ovo for kernel-svm)"),
+		"multiclass": option.Phrasef("how several classes are told apart: ovr, each against the rest (default of svm and l1); " +
+			"crammer-singer (svm) or multinomial (default of logistic), all at once; ovo (kernel-svm), every two"),
 		"penalty": option.Phrasef("penalty of svm and logistic: l2, l1 (most weights are 0) (default l2)"),
 		"solver": option.Phrasef("solver of svm, svr and logistic: auto, dual, primal " +
 			"(default auto: primal for logistic, dual for the others)"),
-		"tolerance": option.Phrasef("where iterations stop; of svm, svr and one-class the largest violation of the optimality " +
-			"conditions (default: the learner's; these three stop at a duality gap of 0.1 %%)"),
-		"max_iter": option.Phrasef("most passes or iterations (default: the learner's)"),
+		"tolerance": option.Phrasef("where iterations stop (default: the learner's; svm, svr and one-class at a duality gap of 0.1 %%)"),
+		"max_iter":  option.Phrasef("most passes or iterations (default: the learner's)"),
 	},
 	check:  checked((*SVM).check),
 	memory: (*fit).svmMemory,

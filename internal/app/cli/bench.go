@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mercer/feature"
 	"mercer/internal/app/bench"
 	"mercer/internal/app/render"
 	"mercer/internal/engine/units"
@@ -49,9 +48,8 @@ the machine has.`,
 	f.BoolVar(&job.Quick, "quick", false, "small shapes and one round: to see that it runs, not how fast")
 	f.StringSliceVar(&job.Only, "only", nil, "measure these alone, by name")
 
-	names, _ := feature.Names()
 	k := &of.Config.Kernel
-	f.StringVar(&of.Config.Map, "map", "", "measure this map instead of the kernels: "+strings.Join(names, ", "))
+	f.StringVar(&of.Config.Map, "map", "", "measure this map (mercer maps lists them) instead of the kernels")
 	f.StringVar(&k.Name, "kernel", kernel.RBF.Name(), "with --map: kernel: "+strings.Join(kernel.Names(), ", "))
 	f.Float64Var(&k.Gamma, "gamma", 0.01, "with --map: "+kernel.ParameterHelp("gamma"))
 	f.IntVar(&k.Degree, "degree", 0, "with --map: "+kernel.ParameterHelp("degree"))

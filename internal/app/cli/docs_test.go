@@ -23,7 +23,9 @@ const referenceHead = `# The command line
 
 For those who look up a command or a flag. "mercer COMMAND --help" prints the common flags of a command with examples;
 "--help-all" prints all of them and says what is computed, chosen and printed. Flags that several commands share stand here
-once, by group; each command then names those that it takes.
+once, by group; each command then names those that it takes. "Test rows" stands for --test, --test-labels, --holdout,
+--holdout-kind, --split-group, --split-time and --split-column, "components" for --reduce, --components, --map-components,
+--variance-share and --whiten.
 
 Exit codes: 0 done, 1 the work failed, 2 the command line was wrong, 3 a check found what it looked for (predict --check=fail),
 130 a signal ended it. An error is one line on standard error. "go test ./internal/app/cli -run TestReference -update" writes
@@ -149,9 +151,28 @@ func listed(title string, has []string, shared map[string]*pflag.Flag) string {
 	case len(lacks) == 0:
 		return "all"
 	case len(lacks) < len(has):
-		return "all but --" + strings.Join(lacks, ", --")
+		return "all but " + strings.Join(together(lacks), ", ")
 	}
 	return "--" + strings.Join(has, ", --")
+}
+
+// together are flags, with one name for those that are often missing together.
+func together(flags []string) []string {
+	var list []string
+	for _, set := range [][]string{
+		{"test rows", "holdout", "holdout-kind", "split-column", "split-group", "split-time", "test", "test-labels"},
+		{"components", "components", "map-components", "reduce", "variance-share", "whiten"},
+	} {
+		among := func(name string) bool { return slices.Contains(set[1:], name) }
+		rest := slices.DeleteFunc(slices.Clone(flags), among)
+		if len(flags)-len(rest) == len(set)-1 {
+			flags, list = rest, append(list, set[0])
+		}
+	}
+	for _, name := range flags {
+		list = append(list, "--"+name)
+	}
+	return list
 }
 
 func names() []string {
