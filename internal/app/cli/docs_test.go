@@ -86,21 +86,14 @@ func describe(b *bytes.Buffer, cmd *cobra.Command, shared map[string]*pflag.Flag
 	if about == "" {
 		about = cmd.Short
 	}
-	if !cmd.DisableFlagParsing { // whose flags stand in the text
-		about = firstSentence(about)
+	about = firstSentence(about)
+	if cmd.DisableFlagParsing { // whose flags stand in the text of --help
+		about += " Options are LIBLINEAR's; --help lists them."
 	}
 	fmt.Fprintf(b, "%s\n\n  %s\n", filled(about, helpWidth), cmd.UseLine())
 	if cmd.HasExample() {
 		example, _, _ := strings.Cut(cmd.Example, "\n")
 		fmt.Fprintf(b, "\n%s\n", filledCommands(example, helpWidth))
-	}
-	if cmd.HasAvailableSubCommands() {
-		b.WriteByte('\n')
-		for _, c := range cmd.Commands() {
-			if c.IsAvailableCommand() {
-				fmt.Fprintln(b, hanging(fmt.Sprintf("  %-18s", c.Name()), c.Short, helpWidth))
-			}
-		}
 	}
 	var own, takes []string
 	for _, g := range groupsOf(cmd, true) {
