@@ -123,7 +123,7 @@ func firstSentence(text string) string {
 	if first, _, more := strings.Cut(text, ". "); more {
 		return first + "."
 	}
-	return text
+	return strings.TrimRight(text, ".:") + "."
 }
 
 func groupTitle(f *pflag.Flag) string {
