@@ -55,7 +55,7 @@ func (f *fit) unseenOf(all *gathered, rows []int, scores []float32) unseen {
 
 // calibrateFolds is the default number of folds. calibrateRows is the number of scores that suffice
 // to fit functions of one variable, and freeRows the number of held-out rows from which probabilities are fitted unasked.
-const calibrateFolds, calibrateRows, freeRows = 5, 20_000, 20
+const calibrateFolds, calibrateRows, freeRows = 5, 20_000, 10
 
 // Of fewer than fewHalved rows both halves are scored, each by a training on the other. Fewer than leastHalved tell nothing.
 // Of many rows a part of at most mostHalved takes the place of a half, so that it takes little memory beside the first training.
@@ -160,7 +160,8 @@ func (f *fit) calibrate() error {
 // halves says whether a learner of scores is trained again on half of the rows, or fewer, for its probabilities. One that learns row by row could not
 // go on from a calibrated model.
 func (f *fit) halves() bool {
-	if !f.opt.Probabilities || !f.givesProbabilities() || f.classes == nil && f.labels == nil || f.stats != nil || f.bag != nil ||
+	_, machines := f.info.Training.Report.(*rfm.Report) // which say too little of each other if they choose by few rows
+	if machines || !f.opt.Probabilities || !f.givesProbabilities() || f.classes == nil && f.labels == nil || f.stats != nil || f.bag != nil ||
 		f.learner.online || f.cfg.surveyRows() > 0 || f.sum.Rows < leastHalved {
 		return false
 	}

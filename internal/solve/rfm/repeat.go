@@ -27,7 +27,8 @@ func (o *Options) repeats(rows int) int {
 // fewestDraws is the number of rows from which two draws do.
 const fewestDraws = 300
 
-// fitSeveral is Fit by several draws of the rows held out. Those whose scores are of the same loss as the first ones are averaged.
+// fitSeveral is Fit by several draws of the rows held out. Those whose scores are of the loss that most draws prefer, or the first one if none
+// is, are averaged.
 func fitSeveral(ctx context.Context, x *matrix.Dense, y []float64, outputs int, weights []float64, opt Options, draws int) (*Machine, *Report, error) {
 	var machines []*Machine
 	var reports []*Report
@@ -43,14 +44,34 @@ func fitSeveral(ctx context.Context, x *matrix.Dense, y []float64, outputs int, 
 		if err != nil {
 			return nil, nil, err
 		}
-		if draw == 0 || report.Logistic == reports[0].Logistic && len(m.leaves) == 1 {
-			machines, reports = append(machines, m), append(reports, report)
+		machines, reports = append(machines, m), append(reports, report)
+	}
+	kept := alike(reports)
+	if len(kept) == 1 {
+		return machines[kept[0]], reports[kept[0]], nil
+	}
+	for to, draw := range kept {
+		machines[to], reports[to] = machines[draw], reports[draw]
+	}
+	machines, reports = machines[:len(kept)], reports[:len(kept)]
+	return average(x.Cols, machines, reports)
+}
+
+// alike are the draws of the loss that most of them prefer, or the first one.
+func alike(reports []*Report) (draws []int) {
+	logistic := 0
+	for _, r := range reports {
+		if r.Logistic {
+			logistic++
 		}
 	}
-	if len(machines) == 1 || len(machines[0].leaves) > 1 {
-		return machines[0], reports[0], nil
+	most := 2*logistic > len(reports) || 2*logistic == len(reports) && reports[0].Logistic
+	for draw, r := range reports {
+		if r.Logistic == most {
+			draws = append(draws, draw)
+		}
 	}
-	return average(x.Cols, machines, reports)
+	return draws
 }
 
 // average is the machine whose scores are the means of those of machines of one leaf each.
@@ -85,6 +106,7 @@ func average(dim int, machines []*Machine, reports []*Report) (*Machine, *Report
 			steps.Trees = joined(steps.Trees, s.Trees.Times(slices.Repeat([]float64{factor}, k)))
 		}
 		if s := m.spread; s != nil {
+			spread.Sizes = s.Sizes
 			for t := range by {
 				by[t] = append(by[t], s.Ratios[t*len(s.Ratios)/k:][:len(s.Ratios)/k]...)
 			}
@@ -99,7 +121,6 @@ func average(dim int, machines []*Machine, reports []*Report) (*Machine, *Report
 		return nil, nil, err
 	}
 	if len(by[0]) > 0 {
-		spread.Sizes = slices.Clone(machines[0].spread.Sizes)
 		for _, ratios := range by {
 			slices.Sort(ratios)
 			spread.Ratios = append(spread.Ratios, ratios...)

@@ -3,6 +3,7 @@ package rfm
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"mercer/internal/engine/random"
@@ -23,7 +24,6 @@ func TestFewRowsAreDrawnSeveralTimes(t *testing.T) {
 		m, report := fitted(t, rows, y[:n], 1, nil, opt)
 		got := scored(t, m, x.Slice(n, n+50))
 		want, used, members, held, trees := make([]float64, 50), 0, 0, 0, 0
-		first := false
 		for draw := range draws {
 			of := opt
 			if draw > 0 {
@@ -33,10 +33,7 @@ func TestFewRowsAreDrawnSeveralTimes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if draw == 0 {
-				first = r.Logistic
-			}
-			if r.Logistic != first {
+			if r.Logistic != report.Logistic {
 				continue
 			}
 			used, members, held, trees = used+1, members+len(one.Leaves()[0]), held+len(r.Held), trees+r.Trees
@@ -60,6 +57,19 @@ func TestFewRowsAreDrawnSeveralTimes(t *testing.T) {
 		}
 		if !classes && len(m.Spread().Ratios) < 3*n/10 {
 			t.Errorf("%d residuals of four draws of a fifth of %d rows", len(m.Spread().Ratios), n)
+		}
+	}
+	one, two := &Report{Logistic: true}, &Report{}
+	for _, c := range []struct{ of, want []*Report }{
+		{[]*Report{one, two, two, two}, []*Report{two, two, two}}, {[]*Report{one, two, two, one}, []*Report{one, one}},
+		{[]*Report{two, one}, []*Report{two}}, {[]*Report{two, two}, []*Report{two, two}},
+	} {
+		var got []*Report
+		for _, draw := range alike(c.of) {
+			got = append(got, c.of[draw])
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("of %v, %v are averaged", c.of, got)
 		}
 	}
 	for rows, want := range map[int]int{50: 4, 299: 4, 300: 2, 999: 2, 1000: 1} {
