@@ -274,7 +274,7 @@ func (f *fit) rfmOptions(sum *dataset.Summary) rfm.Options {
 	o := As[RFM](f.cfg.Learner)
 	opt := rfm.Options{
 		Kinds: f.cfg.kinds(sum.Dim), Members: o.Members, Leaf: o.Leaf, Smooth: o.Smooth, Centres: f.cfg.Map.Features, Lambda: o.Lambda,
-		Classes: f.classes != nil, Logistic: f.classes != nil, Held: f.classes != nil || f.labels != nil, Seed: f.cfg.Seed,
+		Classes: f.classes != nil, Logistic: f.classes != nil && sum.Rows >= fewLogistic, Held: f.classes != nil || f.labels != nil, Seed: f.cfg.Seed,
 	}
 	if f.opt.Memory > 0 && opt.Leaf == 0 {
 		opt.Leaf = rfm.LeafWithin(f.opt.Memory-8*int64(sum.Rows*f.info.Outputs), sum.Rows, sum.Dim, f.info.Outputs, opt)
@@ -352,3 +352,7 @@ func (f *fit) gatherDense(sum *dataset.Summary) (*gathered, *matrix.Dense, error
 	return nil, nil, option.Errorf("%s: %w; give more %s, or set TMPDIR to a directory with %s of room", f.src.Name(), unwritten,
 		option.Ref("memory"), units.Bytes(denseBytes(sum)))
 }
+
+// fewLogistic is the number of rows from which machines by the logistic loss are tried: the few held-out rows of fewer bound no logits, and what
+// they prefer by luck is too sure of new rows.
+const fewLogistic = 300
