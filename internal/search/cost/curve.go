@@ -192,6 +192,9 @@ func LearningCurve(ctx context.Context, s *trial.Sample, cfg train.Config, opt C
 	return c, nil
 }
 
+// fewestRows is the number of rows of the first point, unless others are asked for: of fewer rfm has none to choose by.
+const fewestRows = 20
+
 // curveRows returns the numbers of rows of the points.
 func curveRows(asked []int, most int, name string) ([]int, error) {
 	if len(asked) > 0 {
@@ -203,7 +206,7 @@ func curveRows(asked []int, most int, name string) ([]int, error) {
 		return rows, nil
 	}
 	var rows []int
-	for n := min(250, max(most/8, 1)); n < most; n *= 2 {
+	for n := min(250, max(most/8, fewestRows)); n < most; n *= 2 {
 		rows = append(rows, n)
 	}
 	if k := len(rows); k > 1 && rows[k-1] > most*3/4 {
