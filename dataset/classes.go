@@ -158,7 +158,7 @@ func (s *Summary) Classes() (*Classes, error) {
 		return nil, option.Errorf("there are too many different labels for classes; if they are numbers to predict, use %s",
 			option.Set("task", "regress"))
 	}
-	if n := l.distinct(); n > 100 && 2*n > l.rows && !l.nominal {
+	if n := l.distinct(); !l.nominal && (n > 20 && n == l.rows || n > 100 && 2*n > l.rows) {
 		return nil, option.Errorf("the label has %d different values in %d rows, so it says nothing that other rows could "+
 			"tell; name another column with %s, or predict numbers with %s", n, l.rows, option.Ref("label"), option.Set("task", "regress"))
 	}

@@ -122,7 +122,7 @@ func collisions(hash string, n, d int) float64 {
 		return 1 / float64(n)
 	}
 	q, r := d/n, d%n
-	return float64(r*(q+1)*q+(n-r)*q*(q-1)) / float64(d*(d-1))
+	return float64(r*(q+1)*q+(n-r)*q*(q-1)) / float64(d*max(1, d-1))
 }
 
 // sketchVariance is that of count and tensor sketches.
@@ -140,7 +140,7 @@ func sketchVariance(m mapCase, x, y []float32) float64 {
 	if p == 1 {
 		return rho * (b + c)
 	}
-	lambda := (n*rho - 1) / (n - 1)
+	lambda := (n*rho - 1) / max(1, n-1) // of a single feature any will do
 	g := 2 - math.Mod(n, 2)
 	return (g*pow(a+b+c, p)+(n-g)*(pow(a+b+lambda*c, p)+pow(a+lambda*b+c, p))+(n*n-2*n+g)*pow(a+lambda*(b+c), p))/(n*n) - pow(a, p)
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"mercer/internal/engine/option"
@@ -57,6 +58,9 @@ func (m *Model) Intervals(level float64, lower, upper, scores *matrix.Dense, x m
 	c := m.Conformal()
 	if r, ok := m.predictor.(Recursive); ok && r.Spread() != nil {
 		return m.spreads(r, cmp.Or(level, usualLevel), lower, upper, scores, x)
+	}
+	if m.Classes() != nil || m.Labels() != nil {
+		return errors.New("intervals are of predicted numbers; this model predicts classes, and their probabilities say how sure it is")
 	}
 	if c == nil {
 		return option.Errorf("the model has no intervals of its predictions; train a regression by the default, or by ridge regression with %s",

@@ -110,7 +110,7 @@ func (f *fit) chooseDefault() error {
 	c, ok := d.Default(f.asked)
 	if !ok {
 		if f.asked.open() && (f.info.Task == "classify" || f.info.Task == "regress") {
-			f.lacking = fmt.Sprintf("; not %s, %s: ask for it to have it all the same", rfmLearner.name, d.noTable())
+			f.lacking = fmt.Sprintf("; not %s, %s (name it to have it)", rfmLearner.name, d.noTable())
 		}
 		return nil
 	}

@@ -40,7 +40,7 @@ func TestWhyTheDefaultIsNotTaken(t *testing.T) {
 func TestModelSaysWhyNoTable(t *testing.T) {
 	x, names := rings(1, 40, 3)
 	src := source(t, matrix.Rows{Dense: x}, nil, 0, names)
-	const want = "; not rfm, which wants 50 rows to choose by: ask for it to have it all the same"
+	const want = "; not rfm, which wants 50 rows to choose by (name it to have it)"
 	for _, c := range []struct {
 		cfg  Config
 		says bool

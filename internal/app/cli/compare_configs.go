@@ -152,11 +152,7 @@ func readConfig(path string) (c train.Config, err error) {
 // parseConfig reads a configuration from flags of train.
 func parseConfig(ctx context.Context, text string, data dataset.Options) (c train.Config, err error) {
 	cmd := &cobra.Command{Use: "config"}
-	cmd.Flags().StringVar(&c.Task, "task", "auto", "")
-	scaleFlag(cmd, &c)
-	modelFlags(cmd, &c)
-	settingFlags(cmd.Flags(), &c.Reduce, train.Reduction.Help)
-	learnerFlags(cmd, &c)
+	configFlags(cmd, &c)
 	if err := cmd.ParseFlags(strings.Fields(text)); err != nil {
 		return c, usagef("--config %q: %w; it takes the flags of mercer train that say how to train", text, err)
 	}

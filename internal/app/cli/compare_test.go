@@ -127,7 +127,7 @@ func TestLongComparisonsAreAnnounced(t *testing.T) {
 	announceAll(t)
 	t.Chdir(t.TempDir())
 	write(t, ".", "curve.csv", curve(120))
-	args := []string{"compare", "curve.csv", "--config", "--features 32 --learner ridge",
+	args := []string{"compare", "curve.csv", "--config", "--quick --features 32 --metric none",
 		"--config", "--kernel linear --learner ridge", "--folds", "2"}
 	r := mercer(t, args...)
 	if want := "mercer compare: note: 2 configurations, 4 trainings: about "; r.code != 0 ||

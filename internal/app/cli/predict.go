@@ -2,11 +2,15 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -50,8 +54,7 @@ position; labels may be there or not. The rows are never all in memory.
 
 --scores adds the scores after a tab, one a class in the order of "mercer inspect MODEL"
 (two classes: one score, positive for the second). --proba adds the probabilities, one a
-class, of a model that was trained with --calibrate or with a logistic loss; with --json they are an
-object by class. A model trained with --calibrate predicts the class of the largest probability.
+class, of every classifier by default; with --json they are an object by class.
 
 With -o NAME.csv, .tsv, .jsonl, .parquet, .arrow or .arrows, or with --id, --with-input or
 --top-k, the predictions are a table with names that joins to the input: the columns of --id (by default those that the model knows as IDs), or
@@ -110,30 +113,50 @@ tab and the prediction.`,
 	return cmd
 }
 
+// unwritten are the endings of files that say what the lines of a text are not.
+var unwritten = []string{".json", ".xlsx", ".xls", ".ods", ".npy", ".npz", ".avro", ".orc", ".pkl", ".pickle", ".h5", ".html", ".xml"}
+
 // anyLevel is the level of intervals that is not given.
 const anyLevel = "usual"
 
-// withoutLevel are the arguments without the level in "--interval LEVEL", which a flag that may stand alone leaves among them.
+// withoutLevel are the arguments without the level in "--interval LEVEL", which a flag that may stand alone leaves among them: the first
+// that is a level, or else is no file.
 func (p *predict) withoutLevel(args []string) []string {
 	if p.interval != anyLevel || len(args) != 3 {
 		return args
 	}
-	for i, text := range args {
-		if _, err := strconv.ParseFloat(text, 64); err == nil {
-			p.interval = text
-			return slices.Delete(slices.Clone(args), i, i+1)
-		}
+	at := slices.IndexFunc(args, func(text string) bool { _, err := levelOf(text); return err == nil })
+	if at < 0 {
+		at = slices.IndexFunc(args, func(text string) bool { _, err := os.Stat(text); return text != "-" && err != nil })
 	}
-	return args
+	if at < 0 {
+		return args
+	}
+	p.interval = args[at]
+	return slices.Delete(slices.Clone(args), at, at+1)
+}
+
+// levelOf reads a probability between 0 and 1, or a percentage.
+func levelOf(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	level, err := strconv.ParseFloat(number, 64)
+	if percent {
+		level /= 100
+	}
+	return level, cmp.Or(err, learn.CheckLevel(level))
 }
 
 func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 	if p.interval != "" && p.interval != anyLevel {
-		level, err := strconv.ParseFloat(p.interval, 64)
-		if err != nil || learn.CheckLevel(level) != nil {
+		level, err := levelOf(p.interval)
+		if err != nil {
 			return usagef("--interval %s is not a probability between 0 and 1, such as 0.9", p.interval)
 		}
 		p.level = level
+	}
+	if ending := strings.ToLower(filepath.Ext(p.out)); slices.Contains(unwritten, ending) {
+		return usagef("-o %s: predictions are not written as %s; .jsonl has a JSON object a line, .csv, .tsv, .parquet, .arrow and .arrows are tables",
+			p.out, ending)
 	}
 	if err := checkData(&p.data); err != nil {
 		return err

@@ -160,6 +160,12 @@ func TestIntervalsOfAnyLevel(t *testing.T) {
 		}
 		last = width
 	}
+	if a, b := ok(t, "predict", m, data, "--interval", "80%"), ok(t, "predict", m, data, "--interval", "0.8"); a != b {
+		t.Errorf("80%% and 0.8 are other intervals: %.60q, %.60q", a, b)
+	}
+	if r := mercer(t, "predict", "--interval", "abc", m, data); r.code != 2 || !strings.Contains(r.stderr, "--interval abc is not a probability") {
+		t.Errorf("--interval abc: %d, %s", r.code, r.stderr)
+	}
 	for arg, want := range map[string]string{"2": "not a probability", "x": "not a probability", "0.9999": "at least 9999 rows"} {
 		if r := mercer(t, "predict", m, data, "--interval="+arg); r.code == 0 || !strings.Contains(r.stderr, want) {
 			t.Errorf("--interval=%s: %d, %s", arg, r.code, r.stderr)

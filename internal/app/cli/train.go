@@ -133,23 +133,29 @@ columns of 0 and 1 with --task multilabel.
 	f.StringVar(&t.testLabels, "test-labels", "", "file of labels for --test")
 	holdoutFlags(cmd, t)
 	f.StringVar(&t.unlabelled, "unlabelled", "", "file of more rows to find principal components with; labels in it are ignored")
-	f.StringVar(&t.cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel; or outliers, whatever they are")
-	scaleFlag(cmd, &t.cfg)
-	settingFlags(cmd.Flags(), &t.cfg.Metric, train.Metric.Help)
-	modelFlags(cmd, &t.cfg)
-	settingFlags(cmd.Flags(), &t.cfg.Reduce, train.Reduction.Help)
-	learnerFlags(cmd, &t.cfg)
+	configFlags(cmd, &t.cfg)
 	dataFlags(cmd, &t.data)
 	bagFlags(cmd, &t.data, &t.bag)
 	f.BoolVar(&t.online, onlineName, false, "the same as --learner "+onlineName)
 	f.StringVar(&t.from, "continue", "", "model of the learner online that goes on learning, with all its settings")
 	f.Var(&t.memory, "memory", "most memory to train in, such as 8GiB (default: 80 % of what is free)")
-	f.BoolVar(&t.cfg.Quick, "quick", false, "leave rfm out of the choice of the learner: train on features of the rbf kernel, which takes less time and often predicts worse")
 	t.autoFlags(cmd)
 	f.BoolVar(&t.json, "json", false, "print one JSON object instead of text")
 	ProgressFlag(cmd, &t.progress)
 	PageFlags(cmd, &t.pages)
 	return cmd
+}
+
+// configFlags are the flags of a configuration.
+func configFlags(cmd *cobra.Command, c *train.Config) {
+	f := cmd.Flags()
+	f.StringVar(&c.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel; or outliers, whatever they are")
+	scaleFlag(cmd, c)
+	settingFlags(f, &c.Metric, train.Metric.Help)
+	modelFlags(cmd, c)
+	settingFlags(f, &c.Reduce, train.Reduction.Help)
+	learnerFlags(cmd, c)
+	f.BoolVar(&c.Quick, "quick", false, "leave rfm out of the choice of the learner: train on features of the rbf kernel, which takes less time and often predicts worse")
 }
 
 func (t *training) check() error {
