@@ -118,10 +118,13 @@ func (c *cell) append(dst []byte) []byte {
 	return append(dst, c.text...)
 }
 
-// appendFloat appends a number with as many digits as tell it apart; NaN is missing.
+// appendFloat appends a number with as many digits as tell it apart; NaN is missing, and a negative zero no -0, which is another label than 0.
 func appendFloat(dst []byte, v float64, bits int) []byte {
-	if v != v {
+	switch {
+	case v != v:
 		return dst
+	case v == 0 && math.Signbit(v):
+		return append(dst, "-0.0"...)
 	}
 	return strconv.AppendFloat(dst, v, 'g', -1, bits)
 }

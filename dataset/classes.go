@@ -210,9 +210,12 @@ func Numeric(label string) bool {
 	return err == nil && spelled([]byte(label), v)
 }
 
-// spelled says that a label is a whole number of which float64 loses digits, such as an ID of 19, or leading zeros: it is kept as
+// spelled says that a label is a whole number of which float64 loses digits, such as an ID of 19, or leading zeros, or -0: it is kept as
 // text beside the number.
 func spelled(label []byte, v float64) bool {
+	if string(label) == "-0" {
+		return true
+	}
 	if len(label) > 0 && label[0] == '-' {
 		label = label[1:]
 	}

@@ -60,6 +60,9 @@ func parseWritten(cell []byte, decimal byte) (v float64, ok bool) {
 			return v, true
 		}
 	}
+	if v, ok := parseClock(b); ok {
+		return v, true
+	}
 	b = withExponent(b)
 	scale, negative := 1.0, false
 	if len(b) > 2 && b[0] == '(' && b[len(b)-1] == ')' {
@@ -90,6 +93,40 @@ func parseWritten(cell []byte, decimal byte) (v float64, ok bool) {
 	}
 	return v, ok
 }
+
+// parseClock parses a time of the day or a duration, in hours.
+func parseClock(b []byte) (hours float64, ok bool) {
+	half := -1.0
+	for at, suffix := range []string{"AM", "PM"} {
+		if n := len(b) - len(suffix); n > 0 && strings.EqualFold(string(b[n:]), suffix) {
+			half, b = float64(12*at), trimWide(b[:n])
+		}
+	}
+	parts := bytes.SplitN(b, []byte{':'}, 4)
+	if len(parts) < 2 || len(parts) > 3 || len(parts[0]) > 6 {
+		return 0, false
+	}
+	for i, unit := range []float64{1, 60, 3600}[:len(parts)] {
+		part, fraction, has := bytes.Cut(parts[i], []byte{'.'})
+		if len(part) == 0 || i > 0 && len(part) != 2 || has && i < 2 || bytes.ContainsFunc(append(part[:len(part):len(part)], fraction...), notDigit) {
+			return 0, false
+		}
+		v, ok := parseNumber(parts[i])
+		if !ok || i > 0 && v >= 60 {
+			return 0, false
+		}
+		hours += v / unit
+	}
+	if half < 0 {
+		return hours, true
+	}
+	if hours < 1 || hours >= 13 {
+		return 0, false
+	}
+	return math.Mod(hours, 12) + half, true
+}
+
+func notDigit(r rune) bool { return r < '0' || r > '9' }
 
 func cutSign(b []byte, negative bool) ([]byte, bool) {
 	if rest, found := bytes.CutPrefix(b, []byte("\u2212")); found { // the minus sign

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mercer/internal/engine/option"
@@ -297,8 +298,8 @@ func (t *table) leaveOut(c *collected, i int) {
 		drop(KindID)
 		t.notice(i, "id", "looks like an ID (%s different texts in %s rows) and is left out; %s keeps it", units.Count(len(col.values)),
 			units.Count(known), option.Set("categorical", a.name))
-	case a.measure == measureNumber && !col.fraction && t.schema.Header && isIDName(a.name) &&
-		(col.many || len(col.numbers) == known || col.rising):
+	case a.measure == measureNumber && !col.fraction && t.schema.Header &&
+		(isIDName(a.name) && (col.many || len(col.numbers) == known || col.rising) || a.name == strconv.Itoa(i) && col.rising): // or has no name
 		drop(KindID)
 		t.notice(i, "id", "looks like an ID (a different whole number in each row) and is left out; %s keeps it", option.Set("numeric", a.name))
 	case a.measure == measureNumber && col.rising && t.schema.Header:

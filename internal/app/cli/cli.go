@@ -48,6 +48,9 @@ func optionFlag(field, value string) string {
 	if !differs {
 		name = "--" + strings.ReplaceAll(field, "_", "-")
 	}
+	if strings.ContainsAny(value, " \t'\"$&|;<>(){}*?\\`") && !strings.Contains(value, " or ") && !strings.Contains(value, "…") {
+		value = "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+	}
 	if value != "" {
 		name += " " + value
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -55,5 +56,36 @@ func TestATableAsPeopleHaveIt(t *testing.T) {
 	}
 	if r := mercer(t, "predict", "m", "customers.csv", "--missing", "zero"); r.code != 1 || !strings.Contains(r.stderr, "contradicts the model") {
 		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+}
+
+// The index that pandas writes has no name; a clock says the hour; a class for each row is none; and advice can be pasted into a shell.
+func TestTablesOfOtherPrograms(t *testing.T) {
+	dir := t.TempDir()
+	var index, unnamed, clock, each strings.Builder
+	index.WriteString(",a,y\n")
+	unnamed.WriteString("Unnamed: 0,a,y\n")
+	clock.WriteString("t,a,y\n")
+	each.WriteString("a,y\n")
+	for i := range 60 {
+		day := []string{"night", "day"}[i%24/12]
+		fmt.Fprintf(&index, "%d,%d,%s\n", i, i*i%17, day)
+		fmt.Fprintf(&unnamed, "%d,%d,%s\n", i, i*i%17, day)
+		fmt.Fprintf(&clock, "%d:%02d,%d,%s\n", i%24, i, i*i%17, day)
+		fmt.Fprintf(&each, "%d,name %d\n", i, i)
+	}
+	for _, c := range []struct{ name, text, says, shows string }{
+		{"index.csv", index.String(), `column "0" looks like an ID`, "60 rows × 1 dimensions"},
+		{"unnamed.csv", unnamed.String(), "--numeric 'Unnamed: 0' keeps it", "60 rows × 1 dimensions"},
+		{"clock.csv", clock.String(), "", "60 rows × 2 dimensions"},
+	} {
+		r := mercer(t, "train", write(t, dir, c.name, c.text), "--label", "y", "--quick", "-o", filepath.Join(dir, "m"))
+		if r.code != 0 || !strings.Contains(r.stderr, c.says) || !strings.Contains(r.stdout, c.shows) {
+			t.Errorf("%s: %d, %s%s", c.name, r.code, r.stdout, r.stderr)
+		}
+	}
+	r := mercer(t, "train", write(t, dir, "each.csv", each.String()), "--label", "y", "--quick", "-o", filepath.Join(dir, "m"))
+	if r.code != 1 || !strings.Contains(r.stderr, "60 different values in 60 rows") {
+		t.Errorf("a class for each row: %d, %s", r.code, r.stderr)
 	}
 }
