@@ -296,8 +296,8 @@ func (t *table) leaveOut(c *collected, i int) {
 	case asked || inputs == 1 || known < fewRows:
 	case a.measure == measureText && a.categories == nil && !a.code && 10*len(col.values) > 9*known:
 		drop(KindID)
-		t.notice(i, "id", "looks like an ID (%s different texts in %s rows) and is left out; %s keeps it", units.Count(len(col.values)),
-			units.Count(known), option.Set("categorical", a.name))
+		t.notice(i, "id", "looks like an ID (%s different texts in %s rows, such as %q) and is left out; %s keeps it", units.Count(len(col.values)),
+			units.Count(known), shorten([]byte(a.cells[0])), option.Set("categorical", a.name))
 	case a.measure == measureNumber && !col.fraction && t.schema.Header &&
 		(isIDName(a.name) && (col.many || len(col.numbers) == known || col.rising) || a.name == strconv.Itoa(i) && col.rising): // or has no name
 		drop(KindID)

@@ -181,13 +181,13 @@ func (t *table) sniff(format string) (columns []attribute, err error) {
 	}
 	switch format {
 	case "csv":
-		t.sep = separator(head, ",;")
+		t.sep = separator(head, ",;\t|")
 	case "tsv":
 		t.sep = '\t'
 	case "blank":
 		t.sep = ' '
 	default:
-		t.sep = separator(head, "\t;, ")
+		t.sep = separator(head, "\t;,| ")
 	}
 	return t.look(head)
 }

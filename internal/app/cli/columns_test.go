@@ -78,6 +78,8 @@ func TestTablesOfOtherPrograms(t *testing.T) {
 		{"index.csv", index.String(), `column "0" looks like an ID`, "60 rows × 1 dimensions"},
 		{"unnamed.csv", unnamed.String(), "--numeric 'Unnamed: 0' keeps it", "60 rows × 1 dimensions"},
 		{"clock.csv", clock.String(), "", "60 rows × 2 dimensions"},
+		{"pipe.csv", strings.ReplaceAll(clock.String(), ",", "|"), "", "60 rows × 2 dimensions"},
+		{"tabs.csv", strings.ReplaceAll(clock.String(), ",", "\t"), "", "60 rows × 2 dimensions"},
 	} {
 		r := mercer(t, "train", write(t, dir, c.name, c.text), "--label", "y", "--quick", "-o", filepath.Join(dir, "m"))
 		if r.code != 0 || !strings.Contains(r.stderr, c.says) || !strings.Contains(r.stdout, c.shows) {
