@@ -105,6 +105,7 @@ func TestUsualCIsLeftOutForNuOfClasses(t *testing.T) {
 		{Space{Base: train.Config{Learner: train.KernelSVM{}, Kernel: train.Kernel{Gamma: "1"}}, Axes: []Axis{nu}}, "classify", 2},
 		{Space{Base: train.Config{Learner: train.KernelSVM{}, Kernel: train.Kernel{Gamma: "1"}}, Axes: []Axis{nu}}, "regress", 10},
 		{Space{Base: train.Config{Kernel: train.Kernel{Gamma: "1"}}, Axes: []Axis{axis(t, "learner", "svm,kernel-svm"), nu}}, "classify", 7},
+		{Space{Base: train.Config{Learner: train.RFM{}}}, "classify", 1}, // chooses kernels and λ itself
 	} {
 		got, err := c.space.withDefaults("svm", c.task).grid()
 		if err != nil || len(got.trials) != c.want {

@@ -41,7 +41,12 @@ func (s Space) withDefaults(learner, task string) Space {
 	if at := slices.IndexFunc(s.Axes, func(a Axis) bool { return a.Name == "kernel" }); at >= 0 {
 		kernels = s.Axes[at].Values
 	}
-	some := slices.ContainsFunc(kernels, func(k string) bool { return k == "" || kernel.Has(k, "gamma") })
+	learners := []string{b.LearnerName()}
+	if at := slices.IndexFunc(s.Axes, func(a Axis) bool { return a.Name == "learner" }); at >= 0 {
+		learners = s.Axes[at].Values
+	}
+	some := slices.ContainsFunc(kernels, func(k string) bool { return k == "" || kernel.Has(k, "gamma") }) &&
+		slices.ContainsFunc(learners, func(l string) bool { return !train.LearnerOf(l).ChoosesKernels() })
 	if !has("gamma") && !has("sigma") && (b.Kernel.Gamma == "" || b.Kernel.Gamma == "median") && b.Kernel.Sigma == 0 && b.Map.Steps == nil && some {
 		s.Axes = append(s.Axes, usualGamma)
 	}

@@ -395,10 +395,10 @@ func border(order []int, q float64, of func(i int) (score, weight float64)) floa
 			next, _ := of(order[at+1])
 			return score/2 + next/2
 		}
-		return math.Nextafter(score, math.Inf(-1))
+		return float64(math.Nextafter32(float32(score), float32(math.Inf(-1))))
 	}
 	last, _ := of(order[len(order)-1])
-	return math.Nextafter(last, math.Inf(-1))
+	return float64(math.Nextafter32(float32(last), float32(math.Inf(-1))))
 }
 
 // isotonic pools adjacent violators: it takes the mean of the labels of equal scores, and
@@ -465,9 +465,20 @@ func interpolated(knots, rise []float64, s float64) float64 {
 	return rise[at-1] + share*(rise[at]-rise[at-1])
 }
 
+// effectiveRows is the number of rows of equal weights that tell as much (Kish).
+func effectiveRows(weights []float64) float64 {
+	sum, squares := 0.0, 0.0
+	for _, w := range weights {
+		sum += w
+		squares += w * w
+	}
+	return sum * sum / max(squares, math.SmallestNonzeroFloat64)
+}
+
 // temperature is T with the least -Σ log p, which is convex in 1/T: its slope there is bisected
 // between 10⁻⁶ and 10⁶ over the largest score. If the labels do not follow the scores, T is the
-// largest possible value, and everything is equally likely.
+// largest possible value, and everything is equally likely. As many rows as there are do not show a class to be certain: by Laplace's rule
+// of succession each is taken to be of another one with probability 1/(n+2), as in Platt's method.
 func temperature(labels bool, scores []float32, y, weights []float64, k int) float64 {
 	size := 0.0
 	for _, v := range scores {
@@ -476,23 +487,31 @@ func temperature(labels bool, scores []float32, y, weights []float64, k int) flo
 	if size == 0 {
 		return 1
 	}
-	p := make([]float64, k)
+	p, other := make([]float64, k), 1/(effectiveRows(weights)+2)
+	if k > 1 && !labels {
+		other /= float64(k - 1)
+	}
 	slope := func(a float64) float64 { // of the loss by a = 1/T
 		sum := 0.0
 		for i, w := range weights {
 			s, y := scores[i*k:(i+1)*k], y[i*k:(i+1)*k]
 			if k > 1 && !labels {
 				Softmax(p, func(t int) float64 { return a * float64(s[t]) })
+			} else {
 				for t, v := range s {
-					if y[t] > 0 {
-						sum -= w * float64(v)
-					}
-					sum += w * p[t] * float64(v)
+					p[t] = sigmoid(a * float64(v))
 				}
-				continue
 			}
 			for t, v := range s {
-				sum += w * (sigmoid(a*float64(v)) - (y[t]+1)/2) * float64(v)
+				of := other
+				switch {
+				case y[t] <= 0:
+				case k > 1 && !labels:
+					of = 1 - float64(k-1)*other
+				default:
+					of = 1 - other
+				}
+				sum += w * (p[t] - of) * float64(v)
 			}
 		}
 		return sum

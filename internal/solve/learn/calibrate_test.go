@@ -542,8 +542,36 @@ func TestLogitOfScoresThatAreProbabilities(t *testing.T) {
 			}
 		}
 	}
-	c, _ := FitCalibration("logit", false, []float32{-1, -0.9, 0.9, 1}, []float64{-1, -1, 1, 1}, nil, 1)
+	c, _ := FitCalibration("logit", false, slices.Repeat([]float32{-1, -0.9, 0.9, 1}, 100_000), slices.Repeat([]float64{-1, -1, 1, 1}, 100_000), nil, 1)
 	if c.T != 0.5 {
-		t.Errorf("T = %g for four rows on their right sides", c.T)
+		t.Errorf("T = %g for many rows on their right sides", c.T)
+	}
+}
+
+// However far from the border n rows are on their right sides, the next one is taken to be on it with probability (n+1)/(n+2); weights count
+// as the rows of equal weights that tell as much.
+func TestFewRowsAreNotCertain(t *testing.T) {
+	for _, n := range []int{1, 10, 300} {
+		for _, k := range []int{1, 3} {
+			var scores []float32
+			var y, weights []float64
+			for i := range n {
+				row, code := make([]float32, k), slices.Repeat([]float64{-1}, k)
+				row[i%k], code[i%k] = 7, 1
+				scores, y, weights = append(scores, row...), append(y, code...), append(weights, 0.4)
+			}
+			c, err := FitCalibration("temperature", false, scores, y, weights, k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := make([]float64, max(2, k))
+			c.Probabilities(p, scores[:k])
+			if got, want := slices.Max(p), float64(n+1)/float64(n+2); math.Abs(got-want) > 1e-6 {
+				t.Errorf("%d rows, %d outputs: probability %g, want %g", n, k, got, want)
+			}
+		}
+	}
+	if n := effectiveRows([]float64{3, 1, 0}); n != 1.6 {
+		t.Errorf("weights of 3, 1 and 0 count as %g rows", n)
 	}
 }

@@ -82,15 +82,15 @@ const (
 
 	// How metrics are learned: of all kinds by few rows and landmarks, of those that did best of all rows, and again in each leaf.
 	raceRows, raceLandmarks, raceRounds       = 3000, 500, 4
-	chooseRows, chooseLandmarks, chooseRounds = 5000, 700, 3
-	leafRows, leafLandmarks, leafRounds       = 4000, 600, 1
+	chooseRows, chooseLandmarks, chooseRounds = 5000, 700, 1
+	leafRows, leafLandmarks, leafRounds       = 3500, 500, 1
 
 	// With more than manyRows, leaves have one machine each, and their metrics come from fewer rows and landmarks.
 	manyRows                = 400_000
 	someRows, someLandmarks = 3000, 300
 
 	// A kind whose error is farFrom times the smallest has no share in the end.
-	farFrom = 1.15
+	farFrom = 1.06
 
 	// Metrics are learned again in a leaf if to do so at its parent multiplied the squared error by less than this.
 	settledGain = 0.99

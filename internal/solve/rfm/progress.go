@@ -11,13 +11,13 @@ const (
 
 // The parts of choosing, and their shares of its time.
 const (
-	racing, exchanging, refining, shaping = 0.35, 0.1, 0.25, 0.3
+	racing, exchanging, refining, shaping = 0.4, 0.1, 0.15, 0.35
 )
 
 // work is about how long each part takes, in rows of a leaf.
 func (f *fitting) work() (all [parts]float64) {
 	rows, some := float64(f.rows), float64(min(f.rows, wholeRows))
-	all[choosing] = min(2*rows, 2*sampleRows)
+	all[choosing] = 1.7 * min(rows, sampleRows)
 	all[growing] = rows
 	if f.fewLeaf < f.opt.Centres {
 		all[growing] += rows / 2 // more landmarks may be asked for

@@ -52,16 +52,22 @@ type Candidate struct {
 // Lines describes the training, for display.
 func (r *Report) Lines() []string {
 	var parts []string
+	weights := map[string]float64{} // several draws may choose the same
 	for _, i := range r.order() {
 		c := r.Candidates[i]
 		text := fmt.Sprintf("%s with a %s metric", c.Kernel.Name, c.Form)
 		if s := c.Learned.Shape(); s != nil {
 			text += " " + s.String()
 		}
-		if c.Weight < 1 {
-			text = fmt.Sprintf("%.0f %% %s", 100*c.Weight, text)
+		if weights[text] == 0 {
+			parts = append(parts, text)
 		}
-		parts = append(parts, text)
+		weights[text] += c.Weight
+	}
+	for i, text := range parts {
+		if len(parts) > 1 {
+			parts[i] = fmt.Sprintf("%.0f %% %s", 100*weights[text], text)
+		}
 	}
 	leaves := fmt.Sprintf("%d leaves of at most %s rows", r.Leaves, units.Count(r.LeafRows))
 	if r.Leaves == 1 {
@@ -76,7 +82,7 @@ func (r *Report) Lines() []string {
 	if r.Logistic {
 		leaves += ", by log loss"
 	}
-	return []string{strings.Join(parts, ", "), fmt.Sprintf("%s, %s landmarks in all", leaves, units.Count(r.Centres))}
+	return []string{strings.Join(parts, ", "), fmt.Sprintf("%s, %s in all", leaves, units.Plural(r.Centres, "landmark"))}
 }
 
 // Chosen are the kinds that were chosen, in the order of the members of a leaf.
