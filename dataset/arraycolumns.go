@@ -8,33 +8,76 @@ import (
 	"mercer/internal/engine/option"
 )
 
-// assign gives the columns their roles as inputs, labels and weight.
+// assign gives the columns their roles as inputs, labels, weight and group.
 func (a *array) assign() error {
-	place := func(asked, spec string) ([]int, error) {
-		list, err := positions(spec, a.cols)
-		if err != nil {
-			return nil, option.Errorf("%s: %s: %w", a.in.Name(), option.Ref(asked), err)
-		}
-		return list, nil
+	model := &Schema{} // of the same columns, if there is one
+	if a.bag == 0 && a.asTrained() {
+		model = a.opt.Schema
 	}
 	var err error
+	if a.group, err = a.single("group", a.opt.Group, model.Group); err != nil {
+		return err
+	}
+	if err := a.chooseLabels(); err != nil {
+		return err
+	}
+	if a.weight, err = a.single("weight", a.opt.Weight, model.Weight); err != nil {
+		return err
+	}
+	if a.opt.Weight != "" {
+		a.schema.Weight = &Place{strconv.Itoa(a.weight), a.weight}
+	}
+	used, err := a.taken()
+	if err != nil {
+		return err
+	}
+	a.schema.Dim, a.schema.Width = a.cols-len(used), a.cols
+	if len(used) > 0 {
+		for j := range a.cols {
+			if !used[j] {
+				a.inputs = append(a.inputs, j)
+			}
+		}
+	}
+	return a.checkInputs()
+}
+
+// asTrained says that the file has all columns of the one that a model was trained on, labels as well.
+func (a *array) asTrained() bool {
 	m := a.opt.Schema
-	want := 0
-	if m != nil {
-		want = m.Dim
+	return m != nil && m.Format == "npy" && a.cols == m.Width
+}
+
+// places are the columns that an option names.
+func (a *array) places(asked, spec string) ([]int, error) {
+	list, err := positions(spec, a.cols)
+	if err != nil {
+		return nil, option.Errorf("%s: %s: %w", a.in.Name(), option.Ref(asked), err)
 	}
-	if a.opt.Group != "" {
-		g, err := place("group", a.opt.Group)
-		if err != nil {
-			return err
-		}
-		if len(g) != 1 {
-			return option.Errorf("%s: %s %q names %d columns; one is possible", a.in.Name(), option.Ref("group"), a.opt.Group, len(g))
-		}
-		a.group = g[0]
-	} else if m != nil && m.Group != nil && a.bag == 0 && m.Format == "npy" && a.cols == m.Width {
-		a.group = m.Group.At
+	return list, nil
+}
+
+// single is the column that an option names, or if it names none that of the model, or -1.
+func (a *array) single(asked, spec string, model *Place) (int, error) {
+	switch {
+	case spec == "" && model != nil:
+		return model.At, nil
+	case spec == "":
+		return -1, nil
 	}
+	list, err := a.places(asked, spec)
+	if err != nil {
+		return -1, err
+	}
+	if len(list) != 1 {
+		return -1, option.Errorf("%s: %s %q names %d columns; one is possible", a.in.Name(), option.Ref(asked), spec, len(list))
+	}
+	return list[0], nil
+}
+
+// chooseLabels finds the columns of labels: those asked for, those of the model, or the last.
+func (a *array) chooseLabels() (err error) {
+	m := a.opt.Schema
 	grouped := 0
 	if a.group >= 0 {
 		grouped = 1
@@ -43,13 +86,11 @@ func (a *array) assign() error {
 	case a.bag > 0:
 	case a.opt.Label == "none" || a.schema.Format == "idx" && a.opt.Label == "":
 	case a.opt.Label != "":
-		if a.targets, err = place("label", a.opt.Label); err != nil {
-			return err
-		}
+		a.targets, err = a.places("label", a.opt.Label)
 	case a.opt.LabelsFile != "":
-	case m != nil && a.cols == want+grouped:
+	case m != nil && a.cols == m.Dim+grouped:
 		// Rows to predict, without labels.
-	case m != nil && m.Format == "npy" && a.cols == m.Width:
+	case a.asTrained():
 		for _, l := range m.Labels {
 			a.targets = append(a.targets, l.At)
 		}
@@ -60,19 +101,11 @@ func (a *array) assign() error {
 			a.targets[0]--
 		}
 	}
-	if a.opt.Weight != "" {
-		w, err := place("weight", a.opt.Weight)
-		if err != nil {
-			return err
-		}
-		if len(w) != 1 {
-			return option.Errorf("%s: %s %q names %d columns; one is possible", a.in.Name(), option.Ref("weight"), a.opt.Weight, len(w))
-		}
-		a.weight = w[0]
-		a.schema.Weight = &Place{strconv.Itoa(w[0]), w[0]}
-	} else if m != nil && m.Weight != nil && a.bag == 0 && m.Format == "npy" && a.cols == m.Width {
-		a.weight = m.Weight.At
-	}
+	return err
+}
+
+// taken are the columns of labels, weight and group, which the schema gets. Each is one of these alone.
+func (a *array) taken() (map[int]bool, error) {
 	used := map[int]bool{}
 	for _, t := range a.targets {
 		used[t] = true
@@ -80,36 +113,32 @@ func (a *array) assign() error {
 	}
 	if a.weight >= 0 {
 		if used[a.weight] {
-			return option.Errorf("%s: column %d is the label and the weight; name another %s or %s", a.in.Name(), a.weight, option.Ref("weight"),
-				option.Ref("label"))
+			return nil, option.Errorf("%s: column %d is the label and the weight; name another %s or %s", a.in.Name(), a.weight,
+				option.Ref("weight"), option.Ref("label"))
 		}
 		used[a.weight] = true
 	}
 	if a.group >= 0 {
 		if used[a.group] {
-			return option.Errorf("%s: column %d says which bag a row is of and is the label or the weight; name another %s, %s or %s", a.in.Name(),
-				a.group,
-				option.Ref("group"), option.Ref("label"), option.Ref("weight"))
+			return nil, option.Errorf("%s: column %d says which bag a row is of and is the label or the weight; name another %s, %s or %s",
+				a.in.Name(), a.group, option.Ref("group"), option.Ref("label"), option.Ref("weight"))
 		}
 		used[a.group] = true
 		a.schema.Group = &Place{strconv.Itoa(a.group), a.group}
 	}
-	a.schema.Dim, a.schema.Width = a.cols-len(used), a.cols
-	if len(used) > 0 {
-		for j := range a.cols {
-			if !used[j] {
-				a.inputs = append(a.inputs, j)
-			}
-		}
-	}
-	if a.schema.Dim == 0 {
+	return used, nil
+}
+
+// checkInputs finds that there are no inputs, or others than a model was trained on.
+func (a *array) checkInputs() error {
+	m := a.opt.Schema
+	switch {
+	case a.schema.Dim == 0:
 		return fmt.Errorf("%s: no inputs are left beside the label", a.in.Name())
-	}
-	if m != nil && a.schema.Dim != want {
-		return option.Errorf("%s: rows have %d inputs, but %s %d; check %s and the file", a.in.Name(), a.schema.Dim, a.opt.trainedOn(), want,
+	case m != nil && a.schema.Dim != m.Dim:
+		return option.Errorf("%s: rows have %d inputs, but %s %d; check %s and the file", a.in.Name(), a.schema.Dim, a.opt.trainedOn(), m.Dim,
 			option.Ref("label"))
-	}
-	if m != nil && hasCategories(m) {
+	case m != nil && hasCategories(m):
 		return fmt.Errorf("%s: the model was trained on a table with columns of text (%s), so it needs a table", a.in.Name(), firstCategorical(m))
 	}
 	return nil

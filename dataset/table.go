@@ -233,72 +233,99 @@ func (t *table) plan(ctx context.Context, columns []attribute) error {
 		t.schema.nominal = t.isNominal(l[0].At)
 	}
 	if t.opt.Schema != nil {
-		if err := t.follow(t.opt.Schema); err != nil {
-			return err
-		}
-		for i, c := range columns {
-			if c.text && !c.code && t.roles[i].kind == numeric {
-				it := "the model"
-				if t.opt.like != "" {
-					it = "it"
-				}
-				return fmt.Errorf("%s: %s holds text where %s numbers; %s has %s, the file %s",
-					t.Name(), t.column(i), t.opt.trainedOn(), it, t.opt.Schema.countInputs(len(t.schema.Columns)), units.Plural(len(columns), "column"))
-			}
-		}
-		t.layOut()
-		return nil
+		return t.planFor(t.opt.Schema)
 	}
 	if err := t.choose(columns); err != nil {
 		return err
 	}
-	needed := t.schema.Missing == "mean"
-	for i, c := range columns {
-		if r := t.roles[i].kind; r == label {
-			if c.word != "" && t.schema.LabelSeparator == "" && t.isClass(i, []byte(c.word)) {
-				t.notice(i, "label", "has the class %s, which elsewhere stands for a missing value; %s says that such labels are missing", c.word,
-					option.Set("na", c.word))
-			}
-			t.attributes[i].measure = measureNumber
-			if c.text || c.categories != nil {
-				t.attributes[i].measure = measureText
-			}
-		}
-		if t.roles[i].kind != ignored || c.kind == KindID || c.kind == KindIgnored {
-			continue // a label, the weight, the group, or no input
-		}
-		column, err := t.settle(i)
-		if err != nil {
-			return err
-		}
-		needed = needed || t.roles[i].kind == categorical || t.roles[i].kind == coded
-		t.roles[i].input = len(t.schema.Columns)
-		t.schema.Columns = append(t.schema.Columns, column)
+	texts, err := t.settleInputs()
+	if err != nil {
+		return err
 	}
-	if len(t.schema.Columns) == 0 {
-		return fmt.Errorf("%s: no column is left as input beside labels and weights (%d in all; is the separator one of , ; tab blank?)",
-			t.Name(), len(columns))
-	}
-	if streamed(t.in) {
-		if needed {
-			return option.Errorf("%s: columns of text, or %s, need a look at all rows before the first is learned; leave out %s", t.Name(),
-				option.Set("missing", "mean"), option.Ref("survey_rows"))
-		}
-		t.schema.Missing = t.opt.Missing
-	} else if needed || t.auto() {
-		err := t.complete(ctx)
-		var row *RowError
-		switch {
-		case err == nil:
-		case !needed && errors.As(err, &row):
-			t.schema.Missing = t.opt.Missing // the next pass says what is wrong and where
-		default:
-			return err
-		}
+	if err := t.lookAtAll(ctx, texts || t.schema.Missing == "mean"); err != nil {
+		return err
 	}
 	t.layOut()
 	t.tell()
 	return nil
+}
+
+// planFor gives the columns the roles that they had when a model was trained.
+func (t *table) planFor(m *Schema) error {
+	if err := t.follow(m); err != nil {
+		return err
+	}
+	for i, c := range t.attributes {
+		if c.text && !c.code && t.roles[i].kind == numeric {
+			it := "the model"
+			if t.opt.like != "" {
+				it = "it"
+			}
+			return fmt.Errorf("%s: %s holds text where %s numbers; %s has %s, the file %s", t.Name(), t.column(i), t.opt.trainedOn(), it,
+				m.countInputs(len(t.schema.Columns)), units.Plural(len(t.attributes), "column"))
+		}
+	}
+	t.layOut()
+	return nil
+}
+
+// settleInputs settles how each input is read, and how labels are measured; texts says that one is categorical or coded.
+func (t *table) settleInputs() (texts bool, err error) {
+	for i, c := range t.attributes {
+		r := &t.roles[i]
+		if r.kind == label {
+			t.settleLabel(i)
+		}
+		if r.kind != ignored || c.kind == KindID || c.kind == KindIgnored {
+			continue // a label, the weight, the group, or no input
+		}
+		column, err := t.settle(i)
+		if err != nil {
+			return false, err
+		}
+		texts = texts || r.kind == categorical || r.kind == coded
+		r.input = len(t.schema.Columns)
+		t.schema.Columns = append(t.schema.Columns, column)
+	}
+	if len(t.schema.Columns) == 0 {
+		return false, fmt.Errorf("%s: no column is left as input beside labels and weights (%d in all; is the separator one of , ; tab blank?)",
+			t.Name(), len(t.attributes))
+	}
+	return texts, nil
+}
+
+// settleLabel settles how a column of labels is measured, and says if a class is written like a missing value.
+func (t *table) settleLabel(i int) {
+	c := &t.attributes[i]
+	if c.word != "" && t.schema.LabelSeparator == "" && t.isClass(i, []byte(c.word)) {
+		t.notice(i, "label", "has the class %s, which elsewhere stands for a missing value; %s says that such labels are missing", c.word,
+			option.Set("na", c.word))
+	}
+	c.measure = measureNumber
+	if c.text || c.categories != nil {
+		c.measure = measureText
+	}
+}
+
+// lookAtAll reads all rows once, if the columns need it or the options leave anything open.
+func (t *table) lookAtAll(ctx context.Context, needed bool) error {
+	switch {
+	case streamed(t.in) && needed:
+		return option.Errorf("%s: columns of text, or %s, need a look at all rows before the first is learned; leave out %s", t.Name(),
+			option.Set("missing", "mean"), option.Ref("survey_rows"))
+	case streamed(t.in):
+		t.schema.Missing = t.opt.Missing
+		return nil
+	case !needed && !t.auto():
+		return nil
+	}
+	err := t.complete(ctx)
+	var row *RowError
+	if !needed && errors.As(err, &row) {
+		t.schema.Missing = t.opt.Missing // the next pass says what is wrong and where
+		return nil
+	}
+	return err
 }
 
 // isNominal says that the file declares a column as one of given values: nominal in ARFF, a dictionary in Arrow or in

@@ -81,21 +81,8 @@ type ComparedConfig struct {
 //
 // It trains len(configs)·Folds·Repeats models, one at a time. Memory beside that of a training: as Compare, for n·Repeats rows.
 func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Source, opt FoldOptions) (*ConfigComparison, error) {
-	if err := opt.withDefaults(len(configs)); err != nil {
+	if err := opt.settle(len(configs)); err != nil {
 		return nil, err
-	}
-	if opt.Folds == 0 {
-		opt.Folds = 5
-	}
-	opt.Repeats = max(opt.Repeats, 1)
-	switch {
-	case opt.Folds < 2:
-		return nil, fmt.Errorf("%d folds; give 2 or more", opt.Folds)
-	case opt.Test != "" && opt.Test != "t" && opt.Test != "mcnemar":
-		return nil, fmt.Errorf("the test %q is not known; known are t, mcnemar", opt.Test)
-	case opt.Test == "mcnemar" && opt.Repeats > 1:
-		return nil, fmt.Errorf("McNemar's test takes one prediction of a row, but with %d repeats there are as many; take the test t",
-			opt.Repeats)
 	}
 	all, n, err := commonTask(ctx, configs, src, opt.Progress)
 	if err != nil {
@@ -104,18 +91,8 @@ func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Sour
 	if n < opt.Folds {
 		return nil, fmt.Errorf("%s: %d rows are fewer than the %d folds; give fewer folds", src.Name(), n, opt.Folds)
 	}
-	configs = slices.Clone(configs)
-	for j := range configs {
-		// Each fold has the learner that all rows would have.
-		c := &configs[j].Config
-		if c.LearnerName() != "" && c.LearnerName() != "auto" {
-			continue
-		}
-		p, err := train.NewPlan(ctx, src, 0, *c, train.Options{Memory: opt.Memory})
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", configs[j].Name, err)
-		}
-		c.SetLearner(p.Config.LearnerName())
+	if configs, err = withLearners(ctx, configs, src, all.Task, opt.Memory); err != nil {
+		return nil, err
 	}
 	r, err := newRecord(opt.Metric, all, len(configs))
 	if err != nil {
@@ -136,7 +113,6 @@ func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Sour
 	if err != nil {
 		return nil, err
 	}
-	trainings := float64(len(configs) * opt.Folds * opt.Repeats)
 	var ends []int // of the folds' rows
 	var part []uint16
 	for f := range opt.Folds * opt.Repeats {
@@ -145,28 +121,9 @@ func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Sour
 		}
 		rest := dataset.Keep(src, func(row int) bool { return int(part[row]) != f%opt.Folds })
 		held := dataset.Keep(src, func(row int) bool { return int(part[row]) == f%opt.Folds })
-		models := make([]*Predictor, len(configs))
-		for j, c := range configs {
-			done := float64(f*len(configs)+j) / trainings
-			opt.Progress(fmt.Sprintf("fold %d", f+1), -1, done)
-			cfg := c.Config
-			if cfg.Task == "" || cfg.Task == "auto" {
-				cfg.Task = all.Task
-			}
-			runtime.GC() // the memory of the last training is free for this one
-			start := time.Now()
-			m, _, err := train.Fit(ctx, rest, cfg, train.Options{Memory: opt.Memory})
-			if err != nil {
-				if ctx.Err() != nil {
-					return nil, err
-				}
-				return nil, fmt.Errorf("%s, fold %d: %w", c.Name, f%opt.Folds+1, err)
-			}
-			out.Configs[j].Seconds += time.Since(start).Seconds() / float64(opt.Folds*opt.Repeats)
-			models[j] = PredictorOf(c.Name, m)
-			if err := models[j].withMeans(ctx, held, &m.Info().Schema); err != nil {
-				return nil, err
-			}
+		models, err := out.trainFold(ctx, configs, f, rest, held, opt)
+		if err != nil {
+			return nil, err
 		}
 		if err := r.pass(ctx, models, held, func(string, int, float64) {}); err != nil {
 			return nil, err
@@ -182,6 +139,71 @@ func CompareConfigs(ctx context.Context, configs []NamedConfig, src dataset.Sour
 		return nil, err
 	}
 	return out, r.compareFolds(out, opt)
+}
+
+// settle sets the defaults, and finds what cannot be.
+func (opt *FoldOptions) settle(configs int) error {
+	if err := opt.withDefaults(configs); err != nil {
+		return err
+	}
+	if opt.Folds == 0 {
+		opt.Folds = 5
+	}
+	opt.Repeats = max(opt.Repeats, 1)
+	switch {
+	case opt.Folds < 2:
+		return fmt.Errorf("%d folds; give 2 or more", opt.Folds)
+	case opt.Test != "" && opt.Test != "t" && opt.Test != "mcnemar":
+		return fmt.Errorf("the test %q is not known; known are t, mcnemar", opt.Test)
+	case opt.Test == "mcnemar" && opt.Repeats > 1:
+		return fmt.Errorf("McNemar's test takes one prediction of a row, but with %d repeats there are as many; take the test t", opt.Repeats)
+	}
+	return nil
+}
+
+// withLearners are the configurations with the learner that each would have for all rows, so that each fold has it, and the common task.
+func withLearners(ctx context.Context, configs []NamedConfig, src dataset.Source, task string, memory int64) ([]NamedConfig, error) {
+	configs = slices.Clone(configs)
+	for j := range configs {
+		c := &configs[j].Config
+		if name := c.LearnerName(); name == "" || name == "auto" {
+			p, err := train.NewPlan(ctx, src, 0, *c, train.Options{Memory: memory})
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", configs[j].Name, err)
+			}
+			c.SetLearner(p.Config.LearnerName())
+		}
+		if c.Task == "" || c.Task == "auto" {
+			c.Task = task
+		}
+	}
+	return configs, nil
+}
+
+// trainFold trains all configurations on the rows outside of fold f, counted over the repeats, and makes the models ready to predict the
+// rows that are held out.
+func (out *ConfigComparison) trainFold(ctx context.Context, configs []NamedConfig, f int, rest, held dataset.Source,
+	opt FoldOptions) ([]*Predictor, error) {
+	folds := out.Folds * out.Repeats
+	models := make([]*Predictor, len(configs))
+	for j, c := range configs {
+		opt.Progress(fmt.Sprintf("fold %d", f+1), -1, float64(f*len(configs)+j)/float64(len(configs)*folds))
+		runtime.GC() // the memory of the last training is free for this one
+		start := time.Now()
+		m, _, err := train.Fit(ctx, rest, c.Config, train.Options{Memory: opt.Memory})
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, err
+			}
+			return nil, fmt.Errorf("%s, fold %d: %w", c.Name, f%out.Folds+1, err)
+		}
+		out.Configs[j].Seconds += time.Since(start).Seconds() / float64(folds)
+		models[j] = PredictorOf(c.Name, m)
+		if err := models[j].withMeans(ctx, held, &m.Info().Schema); err != nil {
+			return nil, err
+		}
+	}
+	return models, nil
 }
 
 // withMeans lets a model whose schema has means of targets predict the rows of src with those, which it keeps, in their order.

@@ -65,26 +65,12 @@ type kernelRP struct {
 const smallest = 1e-10
 
 func fitKernelRP(ctx context.Context, cfg Config, sample matrix.Rows) (Fitted, error) {
-	n, dim := sample.Len(), sample.Dim()
-	m, t := cfg.Pool, cfg.T
-	if t < 0 || m < 0 || cfg.Rank < 0 {
-		return nil, fmt.Errorf("feature: %s: pool is %d, t %d and rank %d; they must be 1 or more, or 0 for the map's "+
-			"choice", cfg.Map, m, t, cfg.Rank)
+	m, t, err := sizesRP(cfg, sample.Len())
+	if err != nil {
+		return nil, err
 	}
-	if m == 0 {
-		m = int(math.Ceil(4 * math.Sqrt(float64(n))))
-	}
-	m = min(m, n)
-	if m < 2 {
-		return nil, fmt.Errorf("feature: %s keeps %d rows of a sample of %d; it needs 2 or more", cfg.Map, m, n)
-	}
-	if t == 0 {
-		t = max(1, min(30, m/32))
-	}
-	if t >= m {
-		return nil, fmt.Errorf("feature: %s: t is %d; it must be less than the %d rows that are kept", cfg.Map, t, m)
-	}
-	if err := affordable(cfg, dim, 8*float64(m)*(float64(dim)+2*float64(cfg.Features)+4*float64(m))); err != nil {
+	dim := float64(sample.Dim())
+	if err := affordable(cfg, sample.Dim(), 8*float64(m)*(dim+2*float64(cfg.Features)+4*float64(m))); err != nil {
 		return nil, err
 	}
 	kept := keep(sample, m, cfg.Seed)
@@ -100,8 +86,40 @@ func fitKernelRP(ctx context.Context, cfg Config, sample matrix.Rows) (Fitted, e
 	if cfg.Rank > 0 {
 		r = min(r, cfg.Rank)
 	}
+	w := weightsRP(values, v, directionsRP(cfg, v, m, r, t), r)
+	f, err := newWeighted(cfg.Kernel, kept, w, cfg.Features, false)
+	if err != nil {
+		return nil, fmt.Errorf("feature: %s: %w", cfg.Map, err)
+	}
+	return &kernelRP{f, r}, nil
+}
 
-	var g []float64 // D×r: the directions G, line by line
+// sizesRP is how many rows m of a sample of n a map keeps, and how many t of these a direction is a sum of.
+func sizesRP(cfg Config, n int) (m, t int, err error) {
+	m, t = cfg.Pool, cfg.T
+	if t < 0 || m < 0 || cfg.Rank < 0 {
+		return 0, 0, fmt.Errorf("feature: %s: pool is %d, t %d and rank %d; they must be 1 or more, or 0 for the map's "+
+			"choice", cfg.Map, m, t, cfg.Rank)
+	}
+	if m == 0 {
+		m = int(math.Ceil(4 * math.Sqrt(float64(n))))
+	}
+	m = min(m, n)
+	if m < 2 {
+		return 0, 0, fmt.Errorf("feature: %s keeps %d rows of a sample of %d; it needs 2 or more", cfg.Map, m, n)
+	}
+	if t == 0 {
+		t = max(1, min(30, m/32))
+	}
+	if t >= m {
+		return 0, 0, fmt.Errorf("feature: %s: t is %d; it must be less than the %d rows that are kept", cfg.Map, t, m)
+	}
+	return m, t, nil
+}
+
+// directionsRP draws the D×r matrix Gᵀ, line by line.
+func directionsRP(cfg Config, v []float64, m, r, t int) (g []float64) {
+	var scale float64
 	switch cfg.Map {
 	case KPCARP:
 		g = make([]float64, cfg.Features*r)
@@ -111,46 +129,45 @@ func fitKernelRP(ctx context.Context, cfg Config, sample matrix.Rows) (Fitted, e
 				g[c*r+k] = stream.Normal() / math.Sqrt(float64(cfg.Features))
 			}
 		}
+		return g
 	case KGRP:
 		g = indicators(cfg.Seed, v, m, r, t, cfg.Features)
-		f := math.Sqrt(float64(m) / float64(t) / float64(cfg.Features))
-		for i := range g {
-			g[i] *= f
-		}
+		scale = math.Sqrt(float64(m) / float64(t) / float64(cfg.Features))
 	default:
 		g = indicators(cfg.Seed, v, m, r, t, cfg.Features)
 		orthonormalise(g, r, cfg.Seed)
-		f := math.Sqrt(float64(r) / float64(cfg.Features))
-		for i := range g {
-			g[i] *= f
-		}
+		scale = math.Sqrt(float64(r) / float64(cfg.Features))
 	}
+	for i := range g {
+		g[i] *= scale
+	}
+	return g
+}
 
-	// W = VΛ^(-1/2)G. K⁺ removes the mean, up to rounding.
+// weightsRP is W = VΛ^(-1/2)G on the r leading components, a line for each kept row, of directions Gᵀ. K⁺ removes the mean, up to
+// rounding.
+func weightsRP(values, v, g []float64, r int) []float64 {
+	m, features := len(v)/len(values), len(g)/r
 	b := make([]float64, m*r)
 	for i := range m {
 		for k := range r {
 			b[i*r+k] = v[i*len(values)+k] / math.Sqrt(values[k])
 		}
 	}
-	w := make([]float64, m*cfg.Features)
-	vec.GemmNT(m, cfg.Features, r, b, r, g, r, w, cfg.Features)
-	mean := make([]float64, cfg.Features)
+	w := make([]float64, m*features)
+	vec.GemmNT(m, features, r, b, r, g, r, w, features)
+	mean := make([]float64, features)
 	for i := range m {
-		for c, v := range w[i*cfg.Features:][:cfg.Features] {
+		for c, v := range w[i*features:][:features] {
 			mean[c] += v / float64(m)
 		}
 	}
 	for i := range m {
 		for c := range mean {
-			w[i*cfg.Features+c] -= mean[c]
+			w[i*features+c] -= mean[c]
 		}
 	}
-	f, err := newWeighted(cfg.Kernel, kept, w, cfg.Features, false)
-	if err != nil {
-		return nil, fmt.Errorf("feature: %s: %w", cfg.Map, err)
-	}
-	return &kernelRP{f, r}, nil
+	return w
 }
 
 // keep copies m rows of a sample, chosen at random and in their order.

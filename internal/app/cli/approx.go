@@ -44,12 +44,7 @@ type approximation struct {
 	left      []approx.Skipped
 }
 
-func newApprox() *cobra.Command {
-	a := &approximation{}
-	cmd := &cobra.Command{
-		Use:   "approx [flags] DATA",
-		Short: "Measure how well feature maps approximate a kernel on data",
-		Long: `Measure how far z(x)·z(y) is from the kernel k(x, y) over all pairs of some rows of DATA, for maps
+const approxHelp = `Measure how far z(x)·z(y) is from the kernel k(x, y) over all pairs of some rows of DATA, for maps
 and numbers of features D, and say how fast the error falls with D and what a row costs. With
 --error or --rel, say which map at which D is the cheapest for such an error; of a map with one
 number of features another is measured then, to know how fast its error falls.
@@ -81,7 +76,14 @@ With --convert KERNEL: how good estimates of KERNEL are that are made from those
 ‖x-y‖² = ‖x‖² + ‖y‖² - 2x·y, of the rbf kernel from polynomial ones and back: with the lengths of
 rows that z(x)·z(x) tells (of rbf it is 1, and tells none), and with those of the rows themselves.
 Estimates that no rows have (an even power or a value of rbf that is not positive) are taken for
-the nearest that some have; "impossible" is their share.`,
+the nearest that some have; "impossible" is their share.`
+
+func newApprox() *cobra.Command {
+	a := &approximation{}
+	cmd := &cobra.Command{
+		Use:   "approx [flags] DATA",
+		Short: "Measure how well feature maps approximate a kernel on data",
+		Long:  approxHelp,
 		Example: `  mercer approx letter.csv --label 0
   mercer approx digits.csv --map rff,orf,sorf,qmc --features 256,1024,4096
   mercer approx a9a --kernel poly --degree 2 --error 0.02 --report poly.html

@@ -139,9 +139,9 @@ func (d *demo) digits(ctx context.Context) ([]render.DigitsJSON, error) {
 	render.DigitsHead(d.w, trainRows.X.Len(), testRows.X.Len())
 	var results []render.DigitsJSON
 	more := float64(render.ManyDigits) / float64(trainRows.X.Len())
-	show := func(method string, wrong float64, training, predicting time.Duration, power, bytes float64) {
-		results = append(results, render.DigitsJSON{Method: method, Error: wrong, Train: training.Seconds(), Predict: predicting.Seconds(),
-			ManySeconds: training.Seconds() * math.Pow(more, power), ManyBytes: bytes})
+	show := func(method string, of machineTest, power, bytes float64) {
+		results = append(results, render.DigitsJSON{Method: method, Error: of.wrong, Train: of.training.Seconds(),
+			Predict: of.predicting.Seconds(), ManySeconds: of.training.Seconds() * math.Pow(more, power), ManyBytes: bytes})
 	}
 
 	var rbf *model.Model
@@ -155,54 +155,75 @@ func (d *demo) digits(ctx context.Context) ([]render.DigitsJSON, error) {
 		{"Mercer, 2,048 random features", 2048, train.Config{Learner: train.Ridge{Lambda: digitsLambda}, Map: train.Map{Features: 2048},
 			Seed: d.seed}},
 	} {
-		start := time.Now()
-		m, _, err := train.Fit(ctx, rows, c.cfg, train.Options{})
+		m, tested, err := testFeatures(ctx, c.cfg, rows, test)
 		if err != nil {
 			return nil, err
 		}
-		trained := time.Now()
-		metrics, err := eval.Evaluate(ctx, m, test, eval.Options{})
-		if err != nil {
-			return nil, err
-		}
-		show(c.name, *metrics.Error, trained.Sub(start), time.Since(trained), 1, 8*c.width*c.width)
+		show(c.name, tested, 1, 8*c.width*c.width)
 		rbf = m
 	}
+	tested, err := testExact(ctx, rbf, trainRows, testRows)
+	if err != nil {
+		return nil, err
+	}
+	show("exact kernel machine", tested, 3, 8*render.ManyDigits*render.ManyDigits)
+	return results, d.showDigits(rbf, testRows.X, results)
+}
 
-	// The exact machine gets the same scaling, kernel and γ.
-	classes := dataset.NewClasses(rbf.Classes())
+// machineTest is the share of the test rows that a machine gets wrong, and how long it takes.
+type machineTest struct {
+	wrong                float64
+	training, predicting time.Duration
+}
+
+// testFeatures trains a linear machine on features of the rows, and tests it.
+func testFeatures(ctx context.Context, cfg train.Config, rows, test dataset.Source) (*model.Model, machineTest, error) {
 	start := time.Now()
-	x, err := rbf.Pipeline().Scale(trainRows.X)
+	m, _, err := train.Fit(ctx, rows, cfg, train.Options{})
 	if err != nil {
-		return nil, err
-	}
-	k := len(rbf.Classes())
-	targets := make([]float64, x.Len()*k)
-	for i := range x.Len() {
-		learn.Target(targets[i*k:(i+1)*k], classes.Of(trainRows, i))
-	}
-	machine, _, err := exact.FitRidge(ctx, rbf.Info().Feature.Kernel, x, targets, k, nil, exact.Ridge{Lambda: digitsLambda})
-	if err != nil {
-		return nil, err
+		return nil, machineTest{}, err
 	}
 	trained := time.Now()
-	xt, err := rbf.Pipeline().Scale(testRows.X)
+	metrics, err := eval.Evaluate(ctx, m, test, eval.Options{})
 	if err != nil {
-		return nil, err
+		return nil, machineTest{}, err
+	}
+	return m, machineTest{*metrics.Error, trained.Sub(start), time.Since(trained)}, nil
+}
+
+// testExact trains and tests the exact machine with the scaling, the kernel and γ of a model.
+func testExact(ctx context.Context, of *model.Model, rows, test *matrix.Batch) (machineTest, error) {
+	classes := dataset.NewClasses(of.Classes())
+	start := time.Now()
+	x, err := of.Pipeline().Scale(rows.X)
+	if err != nil {
+		return machineTest{}, err
+	}
+	k := len(of.Classes())
+	targets := make([]float64, x.Len()*k)
+	for i := range x.Len() {
+		learn.Target(targets[i*k:(i+1)*k], classes.Of(rows, i))
+	}
+	machine, _, err := exact.FitRidge(ctx, of.Info().Feature.Kernel, x, targets, k, nil, exact.Ridge{Lambda: digitsLambda})
+	if err != nil {
+		return machineTest{}, err
+	}
+	trained := time.Now()
+	xt, err := of.Pipeline().Scale(test.X)
+	if err != nil {
+		return machineTest{}, err
 	}
 	scores := matrix.NewDense(xt.Len(), k)
 	if err := machine.Scores(scores, xt); err != nil {
-		return nil, err
+		return machineTest{}, err
 	}
 	wrong := 0
 	for i := range scores.Rows {
-		if rbf.Class(scores.Row(i)) != classes.Of(testRows, i) {
+		if of.Class(scores.Row(i)) != classes.Of(test, i) {
 			wrong++
 		}
 	}
-	show("exact kernel machine", float64(wrong)/float64(xt.Len()), trained.Sub(start), time.Since(trained), 3,
-		8*render.ManyDigits*render.ManyDigits)
-	return results, d.showDigits(rbf, testRows.X, results)
+	return machineTest{float64(wrong) / float64(xt.Len()), trained.Sub(start), time.Since(trained)}, nil
 }
 
 // drawnDigits is how many of the test digits are drawn.

@@ -13,21 +13,19 @@ import (
 	"mercer/model"
 )
 
-func newEval() *cobra.Command {
-	var (
-		data     dataset.Options
-		asJSON   bool
-		perClass bool
-		curves   bool
-		least    string
-		quantile float64
-		progress string
-		pages    Pages
-	)
-	cmd := &cobra.Command{
-		Use:   "eval [flags] MODEL DATA",
-		Short: "Measure how well a model predicts labelled data",
-		Long: `Predict the rows of DATA with MODEL and compare with their labels.
+// evaluating is the state of the command "eval".
+type evaluating struct {
+	data     dataset.Options
+	json     bool
+	perClass bool
+	curves   bool
+	least    string
+	quantile float64
+	progress string
+	pages    Pages
+}
+
+const evalHelp = `Predict the rows of DATA with MODEL and compare with their labels.
 
 What matters most comes first. For classes: accuracy and error, macro F1 (the mean over the
 classes) and, for two classes, F1 and the area under the ROC curve, with the second class as the
@@ -44,83 +42,97 @@ curve of one class alone, is left out.
 --per-class shows the numbers of each class (or label, or output), and the confusion matrix, or of
 more than 20 classes the pairs that are confused most often. --json gives all that,
 and with --curves the points of ROC curves, of precision against recall, of calibration, and of
-residuals.`,
+residuals.`
+
+func newEval() *cobra.Command {
+	e := &evaluating{}
+	cmd := &cobra.Command{
+		Use:   "eval [flags] MODEL DATA",
+		Short: "Measure how well a model predicts labelled data",
+		Long:  evalHelp,
 		Example: `  mercer eval adult.mercer a9a.t.gz
   mercer eval adult.mercer a9a.t.gz --per-class
   mercer eval adult.mercer a9a.t.gz --json
   mercer eval adult.mercer a9a.t.gz --report adult.html --plots pictures
   mercer eval digits.mercer t10k-images-idx3-ubyte.gz --labels t10k-labels-idx1-ubyte.gz`,
 		Args: nArgs(2, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkData(&data); err != nil {
-				return err
-			}
-			if cmd.Flags().Changed("quantile") && !(quantile > 0 && quantile < 1) {
-				return usagef("--quantile %g is not between 0 and 1", quantile)
-			}
-			if curves && !asJSON {
-				return usagef("--curves is for --json; give both")
-			}
-			if err := pages.Check(args...); err != nil {
-				return err
-			}
-			p, err := NewProgress(cmd, progress)
-			if err != nil {
-				return err
-			}
-			if err := modelThenData(cmd, args[0], args[1]); err != nil {
-				return err
-			}
-			m, err := model.Load(args[0])
-			if err != nil {
-				return err
-			}
-			if m, err = divided(m, args[0], least); err != nil {
-				return err
-			}
-			src, err := openRows(cmd, m, args[1], data)
-			if err != nil {
-				return err
-			}
-			defer src.Close()
-			metrics, err := eval.Evaluate(cmd.Context(), m, src, eval.Options{
-				Progress: func(rows int, share float64) { p.Report("test", rows, share) },
-				Curves:   curves || pages.Wanted(), Quantile: quantile})
-			p.Done()
-			if err != nil {
-				return err
-			}
-			warnUnseen(cmd, unseenIn(src))
-			w := cmd.OutOrStdout()
-			var page *report.Page
-			if pages.Wanted() {
-				if page, err = evalPage(cmd.Context(), m, args[0], src, metrics); err != nil {
-					return err
-				}
-			}
-			if !curves {
-				metrics.Curves = nil
-			}
-			if asJSON {
-				if err := pages.Write(cmd, page, true); err != nil {
-					return err
-				}
-				return render.JSON(w, metrics)
-			}
-			render.EvalText(w, metrics, render.ModelOf(m).Row(), perClass)
-			return pages.Write(cmd, page, false)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd, args[0], args[1]) },
 	}
-	thresholdFlag(cmd, &least)
-	dataFlags(cmd, &data)
-	groupFlag(cmd, &data)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
-	cmd.Flags().BoolVar(&perClass, "per-class", false, "show each class (label, output) and the confusion matrix")
-	cmd.Flags().BoolVar(&curves, "curves", false, "with --json: the points of curves too")
-	cmd.Flags().Float64Var(&quantile, "quantile", 0, "quantile of the pinball loss (default: the one that the model predicts)")
-	PageFlags(cmd, &pages)
-	ProgressFlag(cmd, &progress)
+	thresholdFlag(cmd, &e.least)
+	dataFlags(cmd, &e.data)
+	groupFlag(cmd, &e.data)
+	f := cmd.Flags()
+	f.BoolVar(&e.json, "json", false, "print one JSON object instead of text")
+	f.BoolVar(&e.perClass, "per-class", false, "show each class (label, output) and the confusion matrix")
+	f.BoolVar(&e.curves, "curves", false, "with --json: the points of curves too")
+	f.Float64Var(&e.quantile, "quantile", 0, "quantile of the pinball loss (default: the one that the model predicts)")
+	PageFlags(cmd, &e.pages)
+	ProgressFlag(cmd, &e.progress)
 	return cmd
+}
+
+// check finds what is wrong with the flags.
+func (e *evaluating) check(cmd *cobra.Command, file, path string) error {
+	if err := checkData(&e.data); err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("quantile") && !(e.quantile > 0 && e.quantile < 1) {
+		return usagef("--quantile %g is not between 0 and 1", e.quantile)
+	}
+	if e.curves && !e.json {
+		return usagef("--curves is for --json; give both")
+	}
+	return e.pages.Check(file, path)
+}
+
+// run evaluates the model of a file on the data at path.
+func (e *evaluating) run(cmd *cobra.Command, file, path string) error {
+	if err := e.check(cmd, file, path); err != nil {
+		return err
+	}
+	p, err := NewProgress(cmd, e.progress)
+	if err != nil {
+		return err
+	}
+	if err := modelThenData(cmd, file, path); err != nil {
+		return err
+	}
+	m, err := model.Load(file)
+	if err != nil {
+		return err
+	}
+	if m, err = divided(m, file, e.least); err != nil {
+		return err
+	}
+	src, err := openRows(cmd, m, path, e.data)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	metrics, err := eval.Evaluate(cmd.Context(), m, src, eval.Options{
+		Progress: func(rows int, share float64) { p.Report("test", rows, share) },
+		Curves:   e.curves || e.pages.Wanted(), Quantile: e.quantile})
+	p.Done()
+	if err != nil {
+		return err
+	}
+	warnUnseen(cmd, unseenIn(src))
+	var page *report.Page
+	if e.pages.Wanted() {
+		if page, err = evalPage(cmd.Context(), m, file, src, metrics); err != nil {
+			return err
+		}
+	}
+	if !e.curves {
+		metrics.Curves = nil
+	}
+	if !e.json {
+		render.EvalText(cmd.OutOrStdout(), metrics, render.ModelOf(m).Row(), e.perClass)
+	}
+	if err := e.pages.Write(cmd, page, e.json); err != nil || !e.json {
+		return err
+	}
+	return render.JSON(cmd.OutOrStdout(), metrics)
 }
 
 // evalPage is the page of eval, for which it reads the data once more.

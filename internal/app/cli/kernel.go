@@ -112,18 +112,24 @@ func gammaHelp() string {
 // largeMatrix is how many bytes of a matrix are written without --yes.
 const largeMatrix = 1 << 30
 
-func (g *gram) run(cmd *cobra.Command, args []string) error {
+// check finds what is wrong with the flags, and makes the configuration of scaling and kernel.
+func (g *gram) check(cmd *cobra.Command) (pipeline.Config, error) {
 	if g.out == "" {
-		return usagef("no file to write the matrix to; give -o K.npy")
+		return pipeline.Config{}, usagef("no file to write the matrix to; give -o K.npy")
 	}
 	if ext := strings.ToLower(filepath.Ext(g.out)); ext != "" && ext != ".npy" {
-		return usagef("-o %s: a matrix is written in NumPy's format; give a name that ends in .npy", g.out)
+		return pipeline.Config{}, usagef("-o %s: a matrix is written in NumPy's format; give a name that ends in .npy", g.out)
 	}
 	cfg, err := exactPipeline(cmd, &g.cfg)
 	if err != nil {
-		return err
+		return cfg, err
 	}
-	if err := checkData(&g.data); err != nil {
+	return cfg, checkData(&g.data)
+}
+
+func (g *gram) run(cmd *cobra.Command, args []string) error {
+	cfg, err := g.check(cmd)
+	if err != nil {
 		return err
 	}
 	p, err := NewProgress(cmd, g.progress)
@@ -159,13 +165,8 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 		}
 		m = second.Rows
 	}
-	size := 8 * int64(sum.Rows) * int64(m)
-	if size > largeMatrix && !g.yes {
-		return usagef("the matrix of %s × %s numbers takes %s in %s; say --yes to write it", units.Count(sum.Rows), units.Count(m),
-			units.Bytes(size), g.out)
-	}
-	if size > largeMatrix {
-		p.note(fmt.Sprintf("%s will take %s", g.out, units.Bytes(size)))
+	if err := g.checkSize(sum.Rows, m, p); err != nil {
+		return err
 	}
 
 	scaling, why, err := pipeline.Settle(ctx, cfg, pipeline.Rows{Name: src.Name(), Schema: &schema, Summary: sum,
@@ -173,7 +174,6 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	kern := *scaling.Kernel()
 	x, err := scaledRows(ctx, src, scaling)
 	if err != nil {
 		return err
@@ -184,11 +184,45 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	k, err := kernel.NewGram(kern, x, y)
+	k, err := kernel.NewGram(*scaling.Kernel(), x, y)
 	if err != nil {
 		return err
 	}
-	w, err := dataset.CreateNPY(g.out, y.Len(), dataset.Float64)
+	if err := g.write(ctx, k, src.Name(), p); err != nil {
+		return err
+	}
+	p.Done()
+	result := &render.Gram{Output: g.out, Rows: x.Len(), Of: y.Len(), Dim: x.Dim(), Bytes: matrixBytes(x.Len(), y.Len()),
+		Scale: scaling.Scaler().Kind, Kernel: *scaling.Kernel(), Why: why, Distances: g.distance}
+	sayLabel(cmd, args[0], &schema, &g.data, g.json)
+	if g.json {
+		return render.JSON(cmd.OutOrStdout(), result.JSON())
+	}
+	result.Text(cmd.OutOrStdout())
+	return nil
+}
+
+// matrixBytes is the size of the file of n×m numbers.
+func matrixBytes(n, m int) int64 { return 8 * int64(n) * int64(m) }
+
+// checkSize refuses a large matrix without --yes, and announces one with it.
+func (g *gram) checkSize(n, m int, p *Progress) error {
+	size := matrixBytes(n, m)
+	if size <= largeMatrix {
+		return nil
+	}
+	if !g.yes {
+		return usagef("the matrix of %s × %s numbers takes %s in %s; say --yes to write it", units.Count(n), units.Count(m),
+			units.Bytes(size), g.out)
+	}
+	p.note(fmt.Sprintf("%s will take %s", g.out, units.Bytes(size)))
+	return nil
+}
+
+// write computes the matrix, or the squared distances, of the rows of the data called name, some rows at a time.
+func (g *gram) write(ctx context.Context, k *kernel.Gram, name string, p *Progress) error {
+	rows, cols := k.Dims()
+	w, err := dataset.CreateNPY(g.out, cols, dataset.Float64)
 	if err != nil {
 		return err
 	}
@@ -198,34 +232,23 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 		compute = k.Distances2
 	}
 	const block = 256
-	part := make([]float64, block*y.Len())
-	for i := 0; i < x.Len(); i += block {
-		j := min(i+block, x.Len())
-		part := part[:(j-i)*y.Len()]
+	part := make([]float64, block*cols)
+	for i := 0; i < rows; i += block {
+		j := min(i+block, rows)
+		part := part[:(j-i)*cols]
 		compute(i, j, part)
-		if err := finite(part, i, y.Len()); err != nil {
-			return fmt.Errorf("%s: %w", src.Name(), err)
+		if err := finite(part, i, cols); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		if err := w.WriteRows64(part); err != nil {
 			return err
 		}
-		p.Report("kernel", j, float64(j)/float64(x.Len()))
+		p.Report("kernel", j, float64(j)/float64(rows))
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 	}
-	if err := w.Commit(); err != nil {
-		return err
-	}
-	p.Done()
-	result := &render.Gram{Output: g.out, Rows: x.Len(), Of: y.Len(), Dim: x.Dim(), Bytes: size, Scale: scaling.Scaler().Kind,
-		Kernel: kern, Why: why, Distances: g.distance}
-	sayLabel(cmd, args[0], &schema, &g.data, g.json)
-	if g.json {
-		return render.JSON(cmd.OutOrStdout(), result.JSON())
-	}
-	result.Text(cmd.OutOrStdout())
-	return nil
+	return w.Commit()
 }
 
 // finite finds the first value that is beyond what float64 holds, in a part of the matrix

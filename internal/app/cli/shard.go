@@ -52,24 +52,22 @@ docs/shards.md has examples and what it costs.`,
 	return cmd
 }
 
-func newShardPlan() *cobra.Command {
-	var (
-		cfg    train.Config
-		data   dataset.Options
-		out    string
-		shards int
-		piece  bytesValue
-		asJSON bool
+// shardPlan is the state of the command "shard plan".
+type shardPlan struct {
+	cfg    train.Config
+	data   dataset.Options
+	out    string // folder
+	shards int
+	piece  bytesValue
+	json   bool
 
-		estimate bool
-		cost     shard.EstimateOptions
-		network  = bytesValue(1.25e9)
-		memory   bytesValue
-	)
-	cmd := &cobra.Command{
-		Use:   "plan [flags] DATA -o FOLDER",
-		Short: "Divide data into shards",
-		Long: `Divide DATA, a file, a folder or a pattern such as "clicks/*.parquet", into pieces and these into
+	estimate bool // instead of a plan
+	cost     shard.EstimateOptions
+	network  bytesValue
+	memory   bytesValue
+}
+
+const shardPlanHelp = `Divide DATA, a file, a folder or a pattern such as "clicks/*.parquet", into pieces and these into
 shards, and write the plan into FOLDER, where the other commands keep what they find.
 
 Text is divided at ends of lines, Parquet by row groups, NPY by rows; other files, and compressed
@@ -82,78 +80,93 @@ penalty l2, a smooth loss and a given --c, take many passes, each a round: "merc
 
 --estimate plans nothing. It times trials on a few rows of DATA, with as many features as the training has, and
 says what numbers of workers would take that are each like this machine: time, memory, bytes moved, and the
-price by --price. --rows says for how many rows, if DATA is a sample of them.`,
+price by --price. --rows says for how many rows, if DATA is a sample of them.`
+
+func newShardPlan() *cobra.Command {
+	p := &shardPlan{network: 1.25e9}
+	cmd := &cobra.Command{
+		Use:   "plan [flags] DATA -o FOLDER",
+		Short: "Divide data into shards",
+		Long:  shardPlanHelp,
 		Example: `  mercer shard plan clicks.csv -o plan --shards 16
   mercer shard plan sample.csv --estimate --rows 1000000000 --features 8192 --price 0.2
   mercer shard plan "logs/*.parquet" -o plan --shards 64 --label clicked --features 8192`,
 		Args: nArgs(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if out == "" && !estimate {
-				return usagef("no folder for the plan; give -o FOLDER")
-			}
-			if shards < 1 {
-				return usagef("--shards %d: give 1 or more", shards)
-			}
-			if err := settle(cmd, &cfg); err != nil {
-				return err
-			}
-			if err := checkData(&data); err != nil {
-				return err
-			}
-			if estimate {
-				if cost.Rows < 0 || cost.Rate < 0 || cost.Start < 0 || network <= 0 {
-					return usagef("--rows, --price, --start and --network are positive numbers")
-				}
-				cost.Piece, cost.Network = int64(piece), float64(network)
-				if cost.Train.Memory = int64(memory); memory == 0 {
-					cost.Train.Memory = availableMemory() / 5 * 4
-				}
-				e, err := shard.NewEstimate(cmd.Context(), args[0], data, cfg, cost)
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return render.JSON(cmd.OutOrStdout(), e)
-				}
-				render.EstimateText(cmd.OutOrStdout(), e)
-				return nil
-			}
-			p, err := shard.NewPlan(cmd.Context(), args[0], data, cfg, shards, int64(piece))
-			if err != nil {
-				return err
-			}
-			if err := os.MkdirAll(out, 0o777); err != nil {
-				return err
-			}
-			if err := p.Save(cmd.Context(), shard.Dir(out)); err != nil {
-				return err
-			}
-			if asJSON {
-				return render.JSON(cmd.OutOrStdout(), render.PlanOf(p))
-			}
-			render.PlanOf(p).Text(cmd.OutOrStdout(), out)
-			return nil
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&out, "output", "o", "", "folder of the plan, which all workers must see")
-	f.IntVar(&shards, "shards", 1, "number of shards")
-	f.BoolVar(&estimate, "estimate", false, "say what the training would take, by trials, and plan nothing")
-	f.Int64Var(&cost.Rows, "rows", 0, "with --estimate: number of rows (default: those of DATA)")
-	f.IntSliceVar(&cost.Workers, "workers", nil, "with --estimate: numbers of workers (default: powers of two)")
-	f.Float64Var(&cost.Rate, "price", 0, "with --estimate: price of a worker for an hour")
-	f.Float64Var(&cost.Start, "start", 5, "with --estimate: seconds until a worker of a round begins")
-	f.Var(&network, "network", "with --estimate: bytes that a worker reads or writes in a second")
-	f.Var(&memory, "memory", "with --estimate: most memory for trials (default: 80 % of what is free)")
-	f.Var(&piece, "piece", "size of a piece, such as 16MiB (default 64MiB)")
-	f.StringVar(&cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel")
-	scaleFlag(cmd, &cfg)
-	modelFlags(cmd, &cfg)
-	settingFlags(cmd.Flags(), &cfg.Reduce, train.Reduction.Help)
-	learnerFlags(cmd, &cfg)
-	dataFlags(cmd, &data)
-	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
+	f.StringVarP(&p.out, "output", "o", "", "folder of the plan, which all workers must see")
+	f.IntVar(&p.shards, "shards", 1, "number of shards")
+	f.BoolVar(&p.estimate, "estimate", false, "say what the training would take, by trials, and plan nothing")
+	f.Int64Var(&p.cost.Rows, "rows", 0, "with --estimate: number of rows (default: those of DATA)")
+	f.IntSliceVar(&p.cost.Workers, "workers", nil, "with --estimate: numbers of workers (default: powers of two)")
+	f.Float64Var(&p.cost.Rate, "price", 0, "with --estimate: price of a worker for an hour")
+	f.Float64Var(&p.cost.Start, "start", 5, "with --estimate: seconds until a worker of a round begins")
+	f.Var(&p.network, "network", "with --estimate: bytes that a worker reads or writes in a second")
+	f.Var(&p.memory, "memory", "with --estimate: most memory for trials (default: 80 % of what is free)")
+	f.Var(&p.piece, "piece", "size of a piece, such as 16MiB (default 64MiB)")
+	f.StringVar(&p.cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel")
+	scaleFlag(cmd, &p.cfg)
+	modelFlags(cmd, &p.cfg)
+	settingFlags(cmd.Flags(), &p.cfg.Reduce, train.Reduction.Help)
+	learnerFlags(cmd, &p.cfg)
+	dataFlags(cmd, &p.data)
+	f.BoolVar(&p.json, "json", false, "print one JSON object instead of text")
 	return cmd
+}
+
+// run writes the plan for the data at path.
+func (p *shardPlan) run(cmd *cobra.Command, path string) error {
+	if p.out == "" && !p.estimate {
+		return usagef("no folder for the plan; give -o FOLDER")
+	}
+	if p.shards < 1 {
+		return usagef("--shards %d: give 1 or more", p.shards)
+	}
+	if err := settle(cmd, &p.cfg); err != nil {
+		return err
+	}
+	if err := checkData(&p.data); err != nil {
+		return err
+	}
+	if p.estimate {
+		return p.runEstimate(cmd, path)
+	}
+	plan, err := shard.NewPlan(cmd.Context(), path, p.data, p.cfg, p.shards, int64(p.piece))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(p.out, 0o777); err != nil {
+		return err
+	}
+	if err := plan.Save(cmd.Context(), shard.Dir(p.out)); err != nil {
+		return err
+	}
+	if p.json {
+		return render.JSON(cmd.OutOrStdout(), render.PlanOf(plan))
+	}
+	render.PlanOf(plan).Text(cmd.OutOrStdout(), p.out)
+	return nil
+}
+
+// runEstimate says what the training on the data at path would take.
+func (p *shardPlan) runEstimate(cmd *cobra.Command, path string) error {
+	if p.cost.Rows < 0 || p.cost.Rate < 0 || p.cost.Start < 0 || p.network <= 0 {
+		return usagef("--rows, --price, --start and --network are positive numbers")
+	}
+	p.cost.Piece, p.cost.Network = int64(p.piece), float64(p.network)
+	if p.cost.Train.Memory = int64(p.memory); p.memory == 0 {
+		p.cost.Train.Memory = availableMemory() / 5 * 4
+	}
+	e, err := shard.NewEstimate(cmd.Context(), path, p.data, p.cfg, p.cost)
+	if err != nil {
+		return err
+	}
+	if p.json {
+		return render.JSON(cmd.OutOrStdout(), e)
+	}
+	render.EstimateText(cmd.OutOrStdout(), e)
+	return nil
 }
 
 // workOn opens the plan of a folder for the commands after plan.

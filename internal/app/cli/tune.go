@@ -37,12 +37,7 @@ type tuning struct {
 	progress  string
 }
 
-func newTune() *cobra.Command {
-	t := &tuning{}
-	cmd := &cobra.Command{
-		Use:   "tune [flags] DATA -o MODEL",
-		Short: "Choose a configuration by cross-validation, then train a model",
-		Long: `Judge configurations on DATA by cross-validation, show how they did, and train the one that is
+const tuneHelp = `Judge configurations on DATA by cross-validation, show how they did, and train the one that is
 picked on all rows.
 
 Most flags of mercer train take several values here, separated by commas, or a range: log:0.01:100:5
@@ -82,7 +77,14 @@ its trainings over all folds, with an equal part of what it shares with others.
 
 What is done is kept in a journal beside MODEL (MODEL.tune). Where the command was stopped or
 killed, the same command goes on from there, with the same result; when the model is written
-the journal is removed.`,
+the journal is removed.`
+
+func newTune() *cobra.Command {
+	t := &tuning{}
+	cmd := &cobra.Command{
+		Use:   "tune [flags] DATA -o MODEL",
+		Short: "Choose a configuration by cross-validation, then train a model",
+		Long:  tuneHelp,
 		Example: `  mercer tune adult.csv -o adult.mercer
   mercer tune a9a.gz -o adult.mercer --gamma median*log:0.1:10:5 --features 1024,4096 --learner ridge,svm --test a9a.t.gz
   mercer tune houses.csv --label price -o houses.mercer --kernel rbf,laplacian --lambda trace*log:1e-6:1:7 --pick one-se
@@ -303,6 +305,21 @@ type ungrouped struct {
 
 func (u *ungrouped) Schema() *dataset.Schema { return &u.schema }
 
+// checkFiles settles the name of the journal, and refuses a file that is both read and written, or written twice.
+func (t *tuning) checkFiles(path string) error {
+	o := &t.opt
+	if o.Journal == "" {
+		o.Journal = t.train.out + ".tune"
+	}
+	outputs := []namedFile{{"--output", t.train.out}, {"--results", t.results}, {"--journal", o.Journal}}
+	if err := checkApart(outputs, namedFile{"DATA", path}, namedFile{"--test", t.train.test}, namedFile{"--test-labels", t.train.testLabels},
+		namedFile{"--labels", t.train.data.LabelsFile}, namedFile{"--space", t.space}); err != nil {
+		return err
+	}
+	return t.train.pages.Check(t.train.out, t.results, o.Journal, path, t.train.test, t.train.testLabels, t.train.data.LabelsFile,
+		t.space)
+}
+
 func (t *tuning) run(cmd *cobra.Command, path string) error {
 	start := time.Now()
 	ctx := cmd.Context()
@@ -322,17 +339,7 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	if err := space.Check(); err != nil {
 		return UsageError{err}
 	}
-	o := &t.opt
-	if o.Journal == "" {
-		o.Journal = t.train.out + ".tune"
-	}
-	outputs := []namedFile{{"--output", t.train.out}, {"--results", t.results}, {"--journal", o.Journal}}
-	if err := checkApart(outputs, namedFile{"DATA", path}, namedFile{"--test", t.train.test}, namedFile{"--test-labels", t.train.testLabels},
-		namedFile{"--labels", t.train.data.LabelsFile}, namedFile{"--space", t.space}); err != nil {
-		return err
-	}
-	if err := t.train.pages.Check(t.train.out, t.results, o.Journal, path, t.train.test, t.train.testLabels, t.train.data.LabelsFile,
-		t.space); err != nil {
+	if err := t.checkFiles(path); err != nil {
 		return err
 	}
 	p, err := NewProgress(cmd, t.progress)
@@ -345,6 +352,7 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	if err := t.train.findTest(); err != nil {
 		return err
 	}
+	o := &t.opt
 	if o.Memory = int64(t.train.memory); o.Memory == 0 {
 		o.Memory = availableMemory() / 5 * 4
 	}

@@ -217,57 +217,14 @@ func fill(r io.Reader, p []byte) error {
 // Read reads a file of size bytes and checks it. Nothing is allocated that size does not cover, so size must
 // be what the file has and not what somebody claims.
 func Read(r io.Reader, size int64) (meta map[string]string, tensors map[string]*Tensor, err error) {
-	var length [8]byte
-	if err := fill(r, length[:]); err != nil {
+	text, data, err := readSealed(r, size)
+	if err != nil {
 		return nil, nil, err
 	}
-	n := binary.LittleEndian.Uint64(length[:])
-	if n > maxHeader || int64(n) > size-8 {
-		return nil, nil, errors.New("not a model file, or one that is cut short")
-	}
-	if size > math.MaxInt {
-		return nil, nil, fmt.Errorf("the file has %d bytes, more than this machine can address", size)
-	}
-	text := make([]byte, n)
-	if err := fill(r, text); err != nil {
+	meta, header, err := parseHeader(text)
+	if err != nil {
 		return nil, nil, err
 	}
-	if len(text) == 0 || text[0] != '{' {
-		return nil, nil, errors.New("not a model file: it has no header")
-	}
-	if sumAt(text) < 0 { // before the data are read: this may be any large file
-		return nil, nil, errNoSum
-	}
-	data := make([]byte, size-8-int64(n))
-	if err := fill(r, data); err != nil {
-		return nil, nil, err
-	}
-	at := sumAt(text)
-	stored := string(text[at : at+sumLength])
-	copy(text[at:], blankSum)
-	sum := sha256.New()
-	sum.Write(length[:])
-	sum.Write(text)
-	sum.Write(data)
-	if hex.EncodeToString(sum.Sum(nil)) != stored {
-		return nil, nil, errors.New("the checksum is wrong: the file was cut or altered; make it again or copy it anew")
-	}
-
-	if err := checkNames(text); err != nil {
-		return nil, nil, err
-	}
-	var header map[string]json.RawMessage
-	if err := json.Unmarshal(text, &header); err != nil {
-		return nil, nil, fmt.Errorf("the header is not JSON: %w", err)
-	}
-	if err := json.Unmarshal(header[metaKey], &meta); err != nil {
-		return nil, nil, fmt.Errorf("the header's %s: %w", metaKey, err)
-	}
-	if meta[sumKey] != blankSum { // what was checked stands elsewhere
-		return nil, nil, errNoSum
-	}
-	delete(meta, sumKey)
-	delete(header, metaKey)
 	tensors = make(map[string]*Tensor, len(header))
 	var entries []entry
 	for _, name := range slices.Sorted(maps.Keys(header)) {
@@ -282,20 +239,87 @@ func Read(r io.Reader, size int64) (meta map[string]string, tensors map[string]*
 		tensors[name] = t
 		entries = append(entries, e)
 	}
+	if err := checkOffsets(entries, int64(len(data))); err != nil {
+		return nil, nil, err
+	}
+	return meta, tensors, nil
+}
+
+// readSealed reads the header and the data, and checks the checksum, whose digits in the header become blank.
+func readSealed(r io.Reader, size int64) (text, data []byte, err error) {
+	var length [8]byte
+	if err := fill(r, length[:]); err != nil {
+		return nil, nil, err
+	}
+	n := binary.LittleEndian.Uint64(length[:])
+	if n > maxHeader || int64(n) > size-8 {
+		return nil, nil, errors.New("not a model file, or one that is cut short")
+	}
+	if size > math.MaxInt {
+		return nil, nil, fmt.Errorf("the file has %d bytes, more than this machine can address", size)
+	}
+	text = make([]byte, n)
+	if err := fill(r, text); err != nil {
+		return nil, nil, err
+	}
+	if len(text) == 0 || text[0] != '{' {
+		return nil, nil, errors.New("not a model file: it has no header")
+	}
+	at := sumAt(text)
+	if at < 0 { // before the data are read: this may be any large file
+		return nil, nil, errNoSum
+	}
+	data = make([]byte, size-8-int64(n))
+	if err := fill(r, data); err != nil {
+		return nil, nil, err
+	}
+	stored := string(text[at : at+sumLength])
+	copy(text[at:], blankSum)
+	sum := sha256.New()
+	sum.Write(length[:])
+	sum.Write(text)
+	sum.Write(data)
+	if hex.EncodeToString(sum.Sum(nil)) != stored {
+		return nil, nil, errors.New("the checksum is wrong: the file was cut or altered; make it again or copy it anew")
+	}
+	return text, data, nil
+}
+
+// parseHeader reads a header whose checksum is blank: the description, and the entries of the tensors, unparsed.
+func parseHeader(text []byte) (meta map[string]string, tensors map[string]json.RawMessage, err error) {
+	if err := checkNames(text); err != nil {
+		return nil, nil, err
+	}
+	if err := json.Unmarshal(text, &tensors); err != nil {
+		return nil, nil, fmt.Errorf("the header is not JSON: %w", err)
+	}
+	if err := json.Unmarshal(tensors[metaKey], &meta); err != nil {
+		return nil, nil, fmt.Errorf("the header's %s: %w", metaKey, err)
+	}
+	if meta[sumKey] != blankSum { // what was checked stands elsewhere
+		return nil, nil, errNoSum
+	}
+	delete(meta, sumKey)
+	delete(tensors, metaKey)
+	return meta, tensors, nil
+}
+
+// checkOffsets fails unless the tensors are back to back and all of the data. It sorts entries.
+func checkOffsets(entries []entry, size int64) error {
 	slices.SortFunc(entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.Offsets[0], b.Offsets[0]), cmp.Compare(a.Offsets[1], b.Offsets[1]))
 	})
 	covered := int64(0)
 	for _, e := range entries {
 		if e.Offsets[0] != covered {
-			return nil, nil, fmt.Errorf("a tensor begins at byte %d of the data, where the one before ends at %d", e.Offsets[0], covered)
+			return fmt.Errorf("a tensor begins at byte %d of the data, where the one before ends at %d", e.Offsets[0], covered)
 		}
 		covered = e.Offsets[1]
 	}
-	if covered != int64(len(data)) {
-		return nil, nil, fmt.Errorf("its tensors end at byte %d of the data, which has %d", covered, len(data))
+	if covered != size {
+		return fmt.Errorf("its tensors end at byte %d of the data, which has %d", covered, size)
 	}
-	return meta, tensors, nil
+	return nil
 }
 
 // errNoSum is a header without a checksum, as that of another program's file.

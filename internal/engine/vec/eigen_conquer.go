@@ -115,60 +115,20 @@ const (
 // do merges with the element beta at the cut. Vectors are computed for as many of the largest
 // eigenvalues as top returns, given all in ascending order.
 func (m merge) do(ctx context.Context, beta float64, top func(sorted []float64) int) {
-	n, s, lds := m.n, m.s, m.lds
-	// z is v in the eigenvectors' basis, normalised to unit length.
-	z := make([]float64, n)
-	kind := make([]int, n)
-	for i := range n {
-		if i < m.left {
-			z[i] = s[i*lds+m.left-1] / math.Sqrt2
-		} else {
-			z[i] = math.Copysign(1, beta) * s[i*lds+m.left] / math.Sqrt2
-			kind[i] = inRight
-		}
-	}
+	z, kind := m.coupling(beta)
 	kept := m.deflate(2*math.Abs(beta), z, kind)
 	k := len(kept)
+	old := m.moveRows(kind, k)
 
-	// Rows go to the work memory, kind by kind, without halves that are 0. The
-	// new rows replace them, the settled ones after the others.
-	var count [kinds]int
-	for _, c := range kind {
-		count[c]++
-	}
-	leftRows, rightRows := count[inLeft]+count[inBoth], count[inBoth]+count[inRight]
-	right := n - m.left
-	lefts := m.work[:leftRows*m.left]
-	rights := m.work[len(lefts):][:rightRows*right]
-	rest := m.work[len(lefts)+len(rights):][:count[settled]*n]
-	at := [kinds]int{inBoth: count[inLeft], inRight: leftRows, settled: k}
-	place := make([]int, n) // coefficients of the new rows in the old ones
-	for i, c := range kind {
-		p := at[c]
-		place[i] = p
-		at[c]++
-		row := s[i*lds : i*lds+n]
-		if c == settled {
-			copy(rest[(p-k)*n:], row)
-			continue
-		}
-		if p < leftRows {
-			copy(lefts[p*m.left:], row[:m.left])
-		}
-		if p >= count[inLeft] {
-			copy(rights[(p-count[inLeft])*right:], row[m.left:])
-		}
-	}
-
-	q := secular{rho: 2 * math.Abs(beta), d: make([]float64, k), z: make([]float64, k), origin: make([]int, k), tau: make([]float64, k)}
+	q := &secular{rho: 2 * math.Abs(beta), d: make([]float64, k), z: make([]float64, k), origin: make([]int, k), tau: make([]float64, k)}
 	to := make([]int, k)
 	for t, i := range kept {
-		q.d[t], q.z[t], to[t] = m.d[i], z[i], place[i]
+		q.d[t], q.z[t], to[t] = m.d[i], z[i], old.place[i]
 	}
-	values := make([]float64, n)
+	values := make([]float64, m.n)
 	for i, c := range kind {
 		if c == settled {
-			values[place[i]] = m.d[i]
+			values[old.place[i]] = m.d[i]
 		}
 	}
 	if !q.solve(ctx) {
@@ -180,21 +140,84 @@ func (m merge) do(ctx context.Context, beta float64, top func(sorted []float64) 
 	copy(m.d, values)
 	sortPlaces(m.d, m.order)
 	first := k // the least root whose vector is needed; they ascend
-	for _, row := range m.order[n-top(inOrder(m.d, m.order)):] {
+	for _, row := range m.order[m.n-top(inOrder(m.d, m.order)):] {
 		first = min(first, row)
 	}
 	if !q.refine(ctx) {
 		return
 	}
-	for i := k; i < n; i++ {
-		copy(s[i*lds:i*lds+n], rest[(i-k)*n:])
+	for i := k; i < m.n; i++ {
+		copy(m.row(i), old.settled[(i-k)*m.n:])
 	}
+	m.vectors(ctx, q, old, to, first)
+}
+
+// coupling is z, which is v in the eigenvectors' basis, normalised to unit length, and the kinds of the rows.
+func (m merge) coupling(beta float64) (z []float64, kind []int) {
+	z, kind = make([]float64, m.n), make([]int, m.n)
+	for i := range m.n {
+		if i < m.left {
+			z[i] = m.s[i*m.lds+m.left-1] / math.Sqrt2
+		} else {
+			z[i] = math.Copysign(1, beta) * m.s[i*m.lds+m.left] / math.Sqrt2
+			kind[i] = inRight
+		}
+	}
+	return z, kind
+}
+
+// moved are the rows of S before a merge, kind by kind, without halves that are 0.
+type moved struct {
+	lefts, rights       []float64 // halves
+	leftRows, rightRows int
+	onlyLeft            int       // rows that have no right half come first
+	settled             []float64 // whole rows
+	place               []int     // by row: the coefficient of a new row, or the new row that a settled one becomes
+}
+
+// moveRows moves the rows of S to the work memory. The k new rows replace them, the settled ones after the others.
+func (m merge) moveRows(kind []int, k int) (to moved) {
+	var count [kinds]int
+	for _, c := range kind {
+		count[c]++
+	}
+	right := m.n - m.left
+	to.leftRows, to.rightRows, to.onlyLeft = count[inLeft]+count[inBoth], count[inBoth]+count[inRight], count[inLeft]
+	to.lefts = m.work[:to.leftRows*m.left]
+	to.rights = m.work[len(to.lefts):][:to.rightRows*right]
+	to.settled = m.work[len(to.lefts)+len(to.rights):][:count[settled]*m.n]
+	to.place = make([]int, m.n)
+	at := [kinds]int{inBoth: count[inLeft], inRight: to.leftRows, settled: k}
+	for i, c := range kind {
+		p := at[c]
+		to.place[i] = p
+		at[c]++
+		row := m.row(i)
+		if c == settled {
+			copy(to.settled[(p-k)*m.n:], row)
+			continue
+		}
+		if p < to.leftRows {
+			copy(to.lefts[p*m.left:], row[:m.left])
+		}
+		if p >= to.onlyLeft {
+			copy(to.rights[(p-to.onlyLeft)*right:], row[m.left:])
+		}
+	}
+	return to
+}
+
+// vectors makes the rows of S from first on the eigenvectors of the roots of q: products of their coefficients, whose places
+// are to, with the old rows.
+func (m merge) vectors(ctx context.Context, q *secular, old moved, to []int, first int) {
+	k := len(to)
 	if first == k {
 		return
 	}
 	block := min(k-first, vectorBlock)
 	ldu := stride(k)
 	u := aligned[float64](block * ldu)
+	right := m.n - m.left
 	for i := first; i < k && ctx.Err() == nil; i += block {
 		rows := min(block, k-i)
 		Parallel(rows, 16, func(lo, hi int) {
@@ -202,8 +225,8 @@ func (m merge) do(ctx context.Context, beta float64, top func(sorted []float64) 
 				q.vector(i+t, to, u[t*ldu:t*ldu+k])
 			}
 		})
-		gemm64(ctx, rows, m.left, leftRows, u, ldu, lefts, m.left, s[i*lds:], lds)
-		gemm64(ctx, rows, right, rightRows, u[count[inLeft]:], ldu, rights, right, s[i*lds+m.left:], lds)
+		gemm64(ctx, rows, m.left, old.leftRows, u, ldu, old.lefts, m.left, m.s[i*m.lds:], m.lds)
+		gemm64(ctx, rows, right, old.rightRows, u[old.onlyLeft:], ldu, old.rights, right, m.s[i*m.lds+m.left:], m.lds)
 	}
 }
 

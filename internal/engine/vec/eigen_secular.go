@@ -39,8 +39,40 @@ func (s *secular) solve(ctx context.Context) bool {
 // (the middle way of Li 1994). If that leaves the interval or gains little, a simpler
 // model and bisection alternate.
 func (s *secular) root(i int, delta []float64) (origin int, tau float64) {
-	d, k := s.d, len(s.d)
-	last := i == k-1
+	origin, lo, hi, tau := s.start(i, delta)
+	before := math.Inf(1)
+	for turn := range mostTurns {
+		at := s.evaluate(i, delta, tau)
+		if math.Abs(at.f) <= 0x1p-50*(1/s.rho+at.right-at.left) {
+			break
+		}
+		if at.f < 0 {
+			lo = tau
+		} else {
+			hi = tau
+		}
+		next := tau + at.step(delta[i:], tau)
+		if !(next > lo && next < hi) || math.Abs(at.f) > before/2 {
+			// If a root is very near its pole, it is where that pole outweighs the others as evaluated here.
+			square := float64(s.z[origin] * s.z[origin])
+			next = square / (at.f + square/tau)
+			if turn%2 == 1 || !(next > lo && next < hi) {
+				next = between(lo, hi)
+			}
+		}
+		if next == tau || next == lo || next == hi {
+			break
+		}
+		before = math.Abs(at.f)
+		tau = next
+	}
+	return origin, tau
+}
+
+// start chooses the origin of the i-th root, the end of its interval that is nearer, and makes delta the distances of all d from it.
+// The root is between lo and hi from there, and about at tau.
+func (s *secular) start(i int, delta []float64) (origin int, lo, hi, tau float64) {
+	d, last := s.d, i == len(s.d)-1
 	var gap float64
 	if last {
 		for _, z := range s.z {
@@ -58,7 +90,7 @@ func (s *secular) root(i int, delta []float64) (origin int, tau float64) {
 	origin = i
 	middle := gap / 2
 	at := s.evaluate(i, delta, middle)
-	lo, hi := 0.0, middle
+	lo, hi = 0.0, middle
 	switch {
 	case last && at.f < 0:
 		lo, hi, tau = middle, 2*gap, gap // the root may be gap up to rounding
@@ -81,44 +113,7 @@ func (s *secular) root(i int, delta []float64) (origin int, tau float64) {
 	if !(tau > lo && tau < hi) {
 		tau = lo + (hi-lo)/2
 	}
-
-	before := math.Inf(1)
-	for turn := range mostTurns {
-		at = s.evaluate(i, delta, tau)
-		if math.Abs(at.f) <= 0x1p-50*(1/s.rho+at.right-at.left) {
-			break
-		}
-		if at.f < 0 {
-			lo = tau
-		} else {
-			hi = tau
-		}
-		var step float64
-		toLeft := delta[i] - tau
-		if last {
-			step = toLeft * at.f / (at.f - float64(toLeft*at.leftSlope))
-		} else {
-			toRight := delta[i+1] - tau
-			c := at.f - float64(toLeft*at.leftSlope) - float64(toRight*at.rightSlope)
-			both := toLeft * toRight
-			step = nearRoot(c, float64((toLeft+toRight)*at.f)-float64(both*(at.leftSlope+at.rightSlope)), both*at.f)
-		}
-		next := tau + step
-		if !(next > lo && next < hi) || math.Abs(at.f) > before/2 {
-			// If a root is very near its pole, it is where that pole outweighs the others as evaluated here.
-			square := float64(s.z[origin] * s.z[origin])
-			next = square / (at.f + square/tau)
-			if turn%2 == 1 || !(next > lo && next < hi) {
-				next = between(lo, hi)
-			}
-		}
-		if next == tau || next == lo || next == hi {
-			break
-		}
-		before = math.Abs(at.f)
-		tau = next
-	}
-	return origin, tau
+	return origin, lo, hi, tau
 }
 
 // between is the middle of an interval, or the middle of the exponents if its ends differ widely.
@@ -141,6 +136,18 @@ func nearRoot(c, a, b float64) float64 {
 // secularValue is f at some point, its two sums and their derivatives.
 type secularValue struct {
 	f, left, right, leftSlope, rightSlope float64
+}
+
+// step is how far from tau the interpolation has its root; delta begins with the nearest poles: two, or one for the last root.
+func (v secularValue) step(delta []float64, tau float64) float64 {
+	toLeft := delta[0] - tau
+	if len(delta) == 1 {
+		return toLeft * v.f / (v.f - float64(toLeft*v.leftSlope))
+	}
+	toRight := delta[1] - tau
+	c := v.f - float64(toLeft*v.leftSlope) - float64(toRight*v.rightSlope)
+	both := toLeft * toRight
+	return nearRoot(c, float64((toLeft+toRight)*v.f)-float64(both*(v.leftSlope+v.rightSlope)), both*v.f)
 }
 
 // evaluate computes f at tau beyond the origin of delta; the left sum is that of poles 0 … i.

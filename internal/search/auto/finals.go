@@ -15,10 +15,44 @@ import (
 // a disadvantage until now. All have as many features as the training on all rows would
 // have, and are trained on as many rows as the sample has, so that their time is measured.
 func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResult) (candidate, error) {
+	finalists := a.finalists(best, kernels, first)
+	if len(finalists) < 2 {
+		return best, a.ctx.Err()
+	}
+	able, err := a.able(finalists)
+	if err != nil {
+		return best, err
+	}
+	at := slices.IndexFunc(able, best.same)
+	if len(able) == 0 || len(able) == 1 && at == 0 {
+		return best, a.ctx.Err()
+	}
+	before := a.report.Heats[len(a.report.Heats)-1]
+	heat, err := a.heat("finalists", able, 0, min(a.until(finalsEnd), a.share(finalsShare)), []int{a.sample.TrainRows()})
+	if err != nil {
+		return best, a.ctx.Err() // the best candidate does not change
+	}
+	if at < 0 || len(heat.Racers[at].Runs) == 0 {
+		// All are judged on the same rows.
+		if heat.Racers[heat.Winner].Loss() >= before.Racers[before.Winner].Loss() {
+			a.why("%s was better on fewer rows than those that got done in the last race", trial.Describe(best.Config))
+			return best, nil
+		}
+	}
+	return a.champion(able, heat), nil
+}
+
+// same says that two candidates would train the same.
+func (c candidate) same(o candidate) bool {
+	return trial.Describe(o.Config) == trial.Describe(c.Config)
+}
+
+// finalists are the different candidates of the finals: those whose time is most predictable first, after the one that is most often the
+// best; the others use what is left.
+func (a *auto) finalists(best candidate, kernels []candidate, first *trial.RaceResult) []candidate {
 	finalists := []candidate{best}
 	add := func(c candidate) {
-		same := func(o candidate) bool { return trial.Describe(o.Config) == trial.Describe(c.Config) }
-		if c.Check() == nil && !slices.ContainsFunc(finalists, same) {
+		if c.Check() == nil && !slices.ContainsFunc(finalists, c.same) {
 			finalists = append(finalists, c)
 		}
 	}
@@ -44,17 +78,15 @@ func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResu
 			}
 		}
 	}
-	if len(finalists) < 2 {
-		return best, a.ctx.Err()
-	}
-	// Those whose time is most predictable go first, after the one that is most often the best; the others use what is
-	// left.
 	order := func(c candidate) int {
 		return btoi(c.LearnerName() != onePass) - 2*btoi(c.Traits().ChoosesKernels())
 	}
 	slices.SortStableFunc(finalists, func(a, b candidate) int { return cmp.Compare(order(a), order(b)) })
-	rows := a.sample.TrainRows()
-	var able []candidate
+	return finalists
+}
+
+// able are the finalists that can be trained in the time that is left, with as many features as that allows.
+func (a *auto) able(finalists []candidate) (able []candidate, err error) {
 	for _, c := range finalists {
 		if !a.has(finalsEnd) {
 			break
@@ -63,9 +95,9 @@ func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResu
 			able = append(able, c)
 			continue
 		}
-		prediction, d, err := a.affordable(c.Config, c.LearnerName() != onePass)
+		prediction, d, err := a.affordable(c.Config, c.LearnerName() != train.OnePass().Name())
 		if a.ctx.Err() != nil {
-			return best, a.ctx.Err()
+			return nil, a.ctx.Err()
 		}
 		if err != nil || d == 0 || prediction == nil {
 			continue // the race would say again that it cannot be trained, or takes too long
@@ -74,7 +106,7 @@ func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResu
 		if a.Budget > 0 && !prediction.Plan.Fixed {
 			room := useShare * min(a.until(finalsEnd), a.share(finalsShare)).Seconds() / float64(len(finalists)*a.sample.Folds)
 			for _, c.d = range a.features() {
-				_, mapping, solve := prediction.Stages(rows, c.d)
+				_, mapping, solve := prediction.Stages(a.sample.TrainRows(), c.d)
 				if c.d <= d && mapping+solve <= room {
 					break
 				}
@@ -82,33 +114,24 @@ func (a *auto) finals(best candidate, kernels []candidate, first *trial.RaceResu
 		}
 		able = append(able, c)
 	}
-	at := slices.IndexFunc(able, func(c candidate) bool { return trial.Describe(c.Config) == trial.Describe(best.Config) })
-	if len(able) == 0 || len(able) == 1 && at == 0 {
-		return best, a.ctx.Err()
+	return able, nil
+}
+
+// champion is the winner of the last race, but a learner of margins if ridge leads it by no more than the noise: the squared error
+// of classes depends on how well rows far from any boundary are fitted.
+func (a *auto) champion(able []candidate, heat *trial.RaceResult) candidate {
+	w, onePass := able[heat.Winner], train.OnePass().Name()
+	if w.LearnerName() != onePass || a.report.Facts.Task != "classify" {
+		return w
 	}
-	before := a.report.Heats[len(a.report.Heats)-1]
-	heat, err := a.heat("finalists", able, 0, min(a.until(finalsEnd), a.share(finalsShare)), []int{rows})
-	if err != nil {
-		return best, a.ctx.Err() // the best candidate does not change
-	}
-	if at < 0 || len(heat.Racers[at].Runs) == 0 {
-		// All are judged on the same rows.
-		if heat.Racers[heat.Winner].Loss() >= before.Racers[before.Winner].Loss() {
-			a.why("%s was better on fewer rows than those that got done in the last race", trial.Describe(best.Config))
-			return best, nil
+	for i, r := range heat.Racers {
+		if last, ok := r.Last(); ok && able[i].LearnerName() != onePass && r.Dropped == "" && last.Gap <= last.Noise {
+			a.why("%s leads %s by no more than the noise, %s; a learner of margins is taken", w.LearnerName(), r.Name,
+				heat.GapText(last, heat.Racers[heat.Winner]))
+			return able[i]
 		}
 	}
-	if w := able[heat.Winner]; w.LearnerName() == onePass && a.report.Facts.Task == "classify" {
-		// Its squared error depends on how well rows far from any boundary are fitted.
-		for i, r := range heat.Racers {
-			if last, ok := r.Last(); ok && able[i].LearnerName() != onePass && r.Dropped == "" && last.Gap <= last.Noise {
-				a.why("%s leads %s by no more than the noise, %s; a learner of margins is taken", w.LearnerName(), r.Name,
-					heat.GapText(last, heat.Racers[heat.Winner]))
-				return able[i], nil
-			}
-		}
-	}
-	return able[heat.Winner], nil
+	return w
 }
 
 func btoi(b bool) int {

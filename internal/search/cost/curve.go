@@ -120,60 +120,14 @@ func LearningCurve(ctx context.Context, s *trial.Sample, cfg train.Config, opt C
 	for i := range opt.Seeds {
 		w.samples = append(w.samples, s.Redivided(max(cfg.Seed, 1)+uint64(i)))
 	}
-	most := w.samples[0].TrainRows()
-	for _, v := range w.samples {
-		most = min(most, v.TrainRows())
-	}
-	rows, err := curveRows(opt.Rows, most, s.Name())
+	c, err := w.points(s)
 	if err != nil {
 		return nil, err
-	}
-	last := rows[len(rows)-1]
-	// All points have the learner of a training on all rows.
-	whole, err := train.NewPlan(ctx, w.samples[0].Train(0, last), s.Rows(), cfg, train.Options{Memory: opt.Memory})
-	if err != nil {
-		return nil, err
-	}
-	cfg.SetLearner(whole.Config.LearnerName())
-	w.cfg = cfg
-	plan, err := train.NewPlan(ctx, w.samples[0].Train(0, last), last, cfg, train.Options{Memory: opt.Memory})
-	if err != nil {
-		return nil, err
-	}
-	features := opt.Features
-	if features == nil && !plan.Fixed && !plan.Exact {
-		for d := 64; d < plan.Features; d *= 4 {
-			features = append(features, d)
-		}
-		features = append(features, plan.Features)
-	}
-	if plan.Fixed && len(features) > 0 {
-		return nil, errors.New("this configuration has no number of features to vary; leave out the curve of features")
-	}
-	w.all = opt.Seeds * (len(rows) + len(features))
-	c := &Curve{Metric: map[string]string{"classify": "error", "multilabel": "hamming", "regress": "rmse"}[s.Task], Config: cfg,
-		SourceRows: s.Rows(), Held: w.samples[0].HeldRows(), Seeds: opt.Seeds}
-	d := 0 // the number of features of all points
-	if !plan.Fixed && !plan.Exact {
-		d = plan.Features
-	}
-	for _, n := range rows {
-		p := CurvePoint{Rows: n, Features: d}
-		if err := w.plan(&p); err != nil {
-			return nil, err
-		}
-		c.ByRows = append(c.ByRows, p)
-	}
-	for _, d := range features {
-		p := CurvePoint{Rows: last, Features: d}
-		if err := w.plan(&p); err != nil {
-			return nil, err
-		}
-		c.ByFeatures = append(c.ByFeatures, p)
 	}
 	if c.Forecast = w.forecast(slices.Concat(c.ByRows, c.ByFeatures)); c.Forecast != nil {
 		opt.Forecast(*c.Forecast)
 	}
+	d := c.ByRows[0].Features // point replaces it by what the model has
 	for _, points := range [][]CurvePoint{c.ByRows, c.ByFeatures} {
 		for i := range points {
 			if err := w.point(&points[i]); err != nil {
@@ -188,6 +142,59 @@ func LearningCurve(ctx context.Context, s *trial.Sample, cfg train.Config, opt C
 			return nil, err
 		}
 		c.Extrapolated[i].Bytes = p.Bytes
+	}
+	return c, nil
+}
+
+// points plans the points, which all have the learner of a training on all rows; nothing is trained.
+func (w *curveWork) points(s *trial.Sample) (*Curve, error) {
+	most := w.samples[0].TrainRows()
+	for _, v := range w.samples {
+		most = min(most, v.TrainRows())
+	}
+	rows, err := curveRows(w.Rows, most, s.Name())
+	if err != nil {
+		return nil, err
+	}
+	last := rows[len(rows)-1]
+	whole, err := train.NewPlan(w.ctx, w.samples[0].Train(0, last), s.Rows(), w.cfg, train.Options{Memory: w.Memory})
+	if err != nil {
+		return nil, err
+	}
+	w.cfg.SetLearner(whole.Config.LearnerName())
+	plan, err := train.NewPlan(w.ctx, w.samples[0].Train(0, last), last, w.cfg, train.Options{Memory: w.Memory})
+	if err != nil {
+		return nil, err
+	}
+	d := 0 // the number of features of all points with growing rows
+	features := w.Features
+	if !plan.Fixed && !plan.Exact {
+		d = plan.Features
+		if features == nil {
+			for f := 64; f < d; f *= 4 {
+				features = append(features, f)
+			}
+			features = append(features, d)
+		}
+	}
+	if plan.Fixed && len(features) > 0 {
+		return nil, errors.New("this configuration has no number of features to vary; leave out the curve of features")
+	}
+	w.all = w.Seeds * (len(rows) + len(features))
+	c := &Curve{Metric: map[string]string{"classify": "error", "multilabel": "hamming", "regress": "rmse"}[s.Task], Config: w.cfg,
+		SourceRows: s.Rows(), Held: w.samples[0].HeldRows(), Seeds: w.Seeds}
+	for _, n := range rows {
+		c.ByRows = append(c.ByRows, CurvePoint{Rows: n, Features: d})
+	}
+	for _, d := range features {
+		c.ByFeatures = append(c.ByFeatures, CurvePoint{Rows: last, Features: d})
+	}
+	for _, points := range [][]CurvePoint{c.ByRows, c.ByFeatures} {
+		for i := range points {
+			if err := w.plan(&points[i]); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return c, nil
 }

@@ -175,38 +175,12 @@ func pass(s isa, name, doc string, e int, real bool, body func(load, store func(
 		nodes = Load(Param("nodes"), GP64())
 		Label("nodes")
 	}
-	// The pair of node 2^level·k + q, q even, is 8 bytes at 2^level·8k + 8q: for k = 0 at any level.
-	type place struct{ level, q int }
-	loaded := map[place]twiddle{}
-	where := func(level, q int) place {
-		if real {
-			level = 0
-		}
-		return place{level, q}
-	}
-	for level := range e {
-		for q := 0; q < 1<<level; q += 2 {
-			p := where(level, q)
-			if _, done := loaded[p]; done || real && level == 0 {
-				continue
-			}
-			m := operand.Mem{Base: table, Disp: 8 * q}
-			if !real {
-				m.Index, m.Scale = k, 1<<level
-			}
-			w := twiddle{s.vector(), s.vector()}
-			s.broadcast(m, w.c)
-			m.Disp += 4
-			s.broadcast(m, w.t)
-			loaded[p] = w
-		}
-	}
+	w := loadTwiddles(s, table, k, e, real)
 	columns := Load(Param("columns"), GP64())
 	Label("columns")
 	body(
 		func(j int) operand.Mem { return d.stream(src, src8, j) },
-		func(j int) operand.Mem { return d.stream(dst, dst8, j) },
-		func(level, q int) twiddle { return loaded[where(level, q)] })
+		func(j int) operand.Mem { return d.stream(dst, dst8, j) }, w)
 	step := operand.Imm(uint64(s.bytes))
 	ADDQ(step, src)
 	ADDQ(step, dst)
@@ -234,6 +208,37 @@ func pass(s isa, name, doc string, e int, real bool, body func(load, store func(
 	}
 	VZEROUPPER()
 	RET()
+}
+
+// loadTwiddles loads the twiddles of e levels below node k, 8·k bytes: the pair of node 2^level·k + q, q even, is 8 bytes at
+// 2^level·8k + 8q. real: the node is 0, where this is the same place at any level.
+func loadTwiddles(s isa, table, k reg.Register, e int, real bool) (at func(level, q int) twiddle) {
+	type place struct{ level, q int }
+	loaded := map[place]twiddle{}
+	where := func(level, q int) place {
+		if real {
+			level = 0
+		}
+		return place{level, q}
+	}
+	for level := range e {
+		for q := 0; q < 1<<level; q += 2 {
+			p := where(level, q)
+			if _, done := loaded[p]; done || real && level == 0 {
+				continue
+			}
+			m := operand.Mem{Base: table, Disp: 8 * q}
+			if !real {
+				m.Index, m.Scale = k, 1<<level
+			}
+			w := twiddle{s.vector(), s.vector()}
+			s.broadcast(m, w.c)
+			m.Disp += 4
+			s.broadcast(m, w.t)
+			loaded[p] = w
+		}
+	}
+	return func(level, q int) twiddle { return loaded[where(level, q)] }
 }
 
 func kindOf(real bool) string {

@@ -64,9 +64,16 @@ func (s isa) period(stage int) int {
 	return s.lanes()
 }
 
-// eachTwiddle calls f with the twiddles of a stage, their places in the table of a group, and
-// the register pairs that they are for, in order of i.
-func (s isa) eachTwiddle(f func(stage, offset, i int, turned []bool, pairs []int)) {
+// butterflies are those of a stage that have the same twiddle, or that twiddle turned.
+type butterflies struct {
+	stage  int
+	offset int    // of the twiddle in the table of a group
+	pairs  []int  // the first register i of each
+	turned []bool // by pair
+}
+
+// leafSteps lists the butterflies of a leaf, in order of stages and of i.
+func (s isa) leafSteps() (steps []butterflies) {
 	offset := 0
 	for stage := 1; stage <= s.stages(); stage++ {
 		bit, flag := s.exchanged(stage)
@@ -74,29 +81,28 @@ func (s isa) eachTwiddle(f func(stage, offset, i int, turned []bool, pairs []int
 			if i&(bit|flag) != 0 {
 				continue
 			}
-			pairs, turned := []int{i}, []bool{false}
+			b := butterflies{stage, offset, []int{i}, []bool{false}}
 			if flag != 0 {
-				pairs, turned = append(pairs, i|flag), append(turned, true)
+				b.pairs, b.turned = append(b.pairs, i|flag), append(b.turned, true)
 			}
-			f(stage, offset, i, turned, pairs)
+			steps = append(steps, b)
 			offset += 2 * s.period(stage)
 		}
 	}
+	return steps
 }
 
 // tableSize is the numbers of a group in the table of twiddles.
 func (s isa) tableSize() int {
-	size := 0
-	s.eachTwiddle(func(stage, offset, i int, turned []bool, pairs []int) {
-		size = offset + 2*s.period(stage)
-	})
-	return size
+	steps := s.leafSteps()
+	last := steps[len(steps)-1]
+	return last.offset + 2*s.period(last.stage)
 }
 
-func (s isa) loadTwiddle(table reg.Register, stage, offset int) twiddle {
+func (s isa) loadTwiddle(table reg.Register, b butterflies) twiddle {
 	return twiddle{
-		c: s.spread(stage, operand.Mem{Base: table, Disp: 4 * offset}),
-		t: s.spread(stage, operand.Mem{Base: table, Disp: 4 * (offset + s.period(stage))}),
+		c: s.spread(b.stage, operand.Mem{Base: table, Disp: 4 * b.offset}),
+		t: s.spread(b.stage, operand.Mem{Base: table, Disp: 4 * (b.offset + s.period(b.stage))}),
 	}
 }
 
@@ -113,8 +119,8 @@ func (s isa) leafOrder(i int) int {
 	return i%h*2 + i/h
 }
 
-// leaf takes groups from src to the end at dst. w is their part of the table that eachTwiddle
-// describes. times: what it computes multiplies the numbers at dst.
+// leaf takes groups from src to the end at dst. w is their part of the table of twiddles, in
+// the order of leafSteps. times: what it computes multiplies the numbers at dst.
 func leaf(s isa, first, times bool) {
 	name, signature := "leaf"+firstName(first), "func(dst, src, w *T"
 	if times {
@@ -142,31 +148,29 @@ func leaf(s isa, first, times bool) {
 		s.load(s.at(src, 2*i+1), z[i].i)
 	}
 	before := 0
-	s.eachTwiddle(func(stage, offset, i int, turned []bool, pairs []int) {
-		bit, _ := s.exchanged(stage)
-		if stage != before {
+	for _, p := range s.leafSteps() {
+		bit, _ := s.exchanged(p.stage)
+		if p.stage != before {
 			for j := range z {
 				if j&bit == 0 {
-					z[j].r, z[j|bit].r = s.exchange(h, stage, z[j].r, z[j|bit].r)
-					z[j].i, z[j|bit].i = s.exchange(h, stage, z[j].i, z[j|bit].i)
+					z[j].r, z[j|bit].r = s.exchange(h, p.stage, z[j].r, z[j|bit].r)
+					z[j].i, z[j|bit].i = s.exchange(h, p.stage, z[j].i, z[j|bit].i)
 				}
 			}
-			before = stage
+			before = p.stage
 		}
-		t := s.loadTwiddle(w, stage, offset)
-		for n, j := range pairs {
+		t := s.loadTwiddle(w, p)
+		for n, j := range p.pairs {
 			if first && j == 0 {
 				plus, minus := s.downReal(z[0], z[bit])
-				z[0], z[bit] = s.down(z[0], z[bit], t, turned[n])
-				s.blend(masks, stage, plus.r, z[0].r)
-				s.blend(masks, stage, plus.i, z[0].i)
-				s.blend(masks, stage, minus.r, z[bit].r)
-				s.blend(masks, stage, minus.i, z[bit].i)
+				z[0], z[bit] = s.down(z[0], z[bit], t, p.turned[n])
+				s.blendNode0(masks, p.stage, plus, z[0])
+				s.blendNode0(masks, p.stage, minus, z[bit])
 				continue
 			}
-			z[j], z[j|bit] = s.down(z[j], z[j|bit], t, turned[n])
+			z[j], z[j|bit] = s.down(z[j], z[j|bit], t, p.turned[n])
 		}
-	})
+	}
 	for i, x := range z {
 		at := 2 * s.leafOrder(i)
 		if times {
@@ -176,15 +180,26 @@ func leaf(s isa, first, times bool) {
 		s.store(x.i, s.at(dst, at+1))
 	}
 	if !first {
-		step := operand.U32(s.lanes() * s.bytes)
-		ADDQ(step, src)
-		ADDQ(step, dst)
-		ADDQ(operand.U32(4*s.tableSize()), w)
-		DECQ(groups)
-		JNZ(operand.LabelRef("groups"))
+		s.nextGroup(groups, w, src, dst)
 	}
 	VZEROUPPER()
 	RET()
+}
+
+// blendNode0 puts the lane of node 0, which is real, into x.
+func (s isa) blendNode0(masks []reg.Register, stage int, real, x complexVector) {
+	s.blend(masks, stage, real.r, x.r)
+	s.blend(masks, stage, real.i, x.i)
+}
+
+// nextGroup moves the pointers to the next group, and w to its twiddles, if there is one.
+func (s isa) nextGroup(groups, w reg.Register, pointers ...reg.Register) {
+	for _, p := range pointers {
+		ADDQ(operand.U32(s.lanes()*s.bytes), p)
+	}
+	ADDQ(operand.U32(4*s.tableSize()), w)
+	DECQ(groups)
+	JNZ(operand.LabelRef("groups"))
 }
 
 // times is x·y for y in memory. In the first lane of the first vector, node 0, these are
@@ -280,27 +295,17 @@ func seed(s isa, first, times bool) {
 			z[i] = s.times(z[i], s.at(by, at), s.at(by, at+1), first && i == 0)
 		}
 	}
-	type step struct {
-		stage, offset int
-		turned        []bool
-		pairs         []int
-	}
-	var steps []step
-	s.eachTwiddle(func(stage, offset, i int, turned []bool, pairs []int) {
-		steps = append(steps, step{stage, offset, turned, pairs})
-	})
+	steps := s.leafSteps()
 	for n := len(steps) - 1; n >= 0; n-- {
 		p := steps[n]
 		bit, _ := s.exchanged(p.stage)
-		t := s.loadTwiddle(w, p.stage, p.offset)
+		t := s.loadTwiddle(w, p)
 		for n, j := range p.pairs {
 			if first && j == 0 {
 				a, b := s.upReal(z[0], z[bit])
 				z[0], z[bit] = s.up(z[0], z[bit], t, p.turned[n])
-				s.blend(masks, p.stage, a.r, z[0].r)
-				s.blend(masks, p.stage, a.i, z[0].i)
-				s.blend(masks, p.stage, b.r, z[bit].r)
-				s.blend(masks, p.stage, b.i, z[bit].i)
+				s.blendNode0(masks, p.stage, a, z[0])
+				s.blendNode0(masks, p.stage, b, z[bit])
 				continue
 			}
 			z[j], z[j|bit] = s.up(z[j], z[j|bit], t, p.turned[n])
@@ -319,15 +324,11 @@ func seed(s isa, first, times bool) {
 		s.store(z[i].i, s.at(dst, 2*i+1))
 	}
 	if !first {
-		step := operand.U32(s.lanes() * s.bytes)
-		ADDQ(step, src)
+		pointers := []reg.Register{src, dst}
 		if times {
-			ADDQ(step, by)
+			pointers = []reg.Register{src, by, dst}
 		}
-		ADDQ(step, dst)
-		ADDQ(operand.U32(4*s.tableSize()), w)
-		DECQ(groups)
-		JNZ(operand.LabelRef("groups"))
+		s.nextGroup(groups, w, pointers...)
 	}
 	VZEROUPPER()
 	RET()

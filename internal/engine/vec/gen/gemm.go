@@ -27,25 +27,7 @@ func microKernel(s isa, name string, mr, vectors int) {
 	b := Load(Param("b"), GP64())
 	ldb := Load(Param("ldb"), GP64())
 
-	// One pointer for every three rows.
-	a := []reg.GPVirtual{GP64()}
-	Load(Param("a"), a[0])
-	if mr > 3 {
-		three := GP64()
-		LEAQ(operand.Mem{Base: ars, Index: ars, Scale: 2}, three)
-		for i := 3; i < mr; i += 3 {
-			next := GP64()
-			LEAQ(operand.Mem{Base: a[len(a)-1], Index: three, Scale: 1}, next)
-			a = append(a, next)
-		}
-	}
-	row := func(i int) operand.Mem {
-		m := operand.Mem{Base: a[i/3]}
-		if i%3 > 0 {
-			m.Index, m.Scale = ars, uint8(i%3)
-		}
-		return m
-	}
+	a := pointToRows(Load(Param("a"), GP64()), ars, mr)
 
 	acc := make([][]reg.VecVirtual, mr)
 	for i := range acc {
@@ -56,17 +38,7 @@ func microKernel(s isa, name string, mr, vectors int) {
 		}
 	}
 	if mr > 1 {
-		// The tile is on its way to the cache while the products are computed.
-		to, step := Load(Param("c"), GP64()), Load(Param("ldc"), GP64())
-		for i := range mr {
-			PREFETCHT0(operand.Mem{Base: to})
-			if vectors*s.bytes > 64 {
-				PREFETCHT0(operand.Mem{Base: to, Disp: 64})
-			}
-			if i+1 < mr {
-				ADDQ(step, to)
-			}
-		}
+		prefetchTile(s, mr, vectors)
 	}
 	bs, av := s.vectors(vectors), s.vector()
 	label := "loop"
@@ -77,19 +49,38 @@ func microKernel(s isa, name string, mr, vectors int) {
 		s.load(s.at(b, j), bs[j])
 	}
 	for i := range mr {
-		s.broadcast(row(i), av)
+		s.broadcast(a.row(i), av)
 		for j := range bs {
 			s.fma231(bs[j], av, acc[i][j])
 		}
 	}
-	for _, p := range a {
-		ADDQ(acs, p)
-	}
+	a.advance(acs)
 	ADDQ(ldb, b)
 	DECQ(k)
 	JNZ(operand.LabelRef(label))
 
 	Label("store")
+	storeTile(s, acc)
+	VZEROUPPER()
+	RET()
+}
+
+// prefetchTile has the tile on its way to the cache while the products are computed.
+func prefetchTile(s isa, mr, vectors int) {
+	to, step := Load(Param("c"), GP64()), Load(Param("ldc"), GP64())
+	for i := range mr {
+		PREFETCHT0(operand.Mem{Base: to})
+		if vectors*s.bytes > 64 {
+			PREFETCHT0(operand.Mem{Base: to, Disp: 64})
+		}
+		if i+1 < mr {
+			ADDQ(step, to)
+		}
+	}
+}
+
+// storeTile writes the rows of a tile to C, or adds them to what is there.
+func storeTile(s isa, acc [][]reg.VecVirtual) {
 	c := Load(Param("c"), GP64())
 	ldc := Load(Param("ldc"), GP64())
 	add := Load(Param("add"), GP64())
@@ -97,25 +88,23 @@ func microKernel(s isa, name string, mr, vectors int) {
 	JZ(operand.LabelRef("overwrite"))
 	at := GP64()
 	MOVQ(c, at)
-	for i := range mr {
-		for j := range bs {
-			s.add(s.at(at, j), acc[i][j], acc[i][j])
+	for i, row := range acc {
+		for j := range row {
+			s.add(s.at(at, j), row[j], row[j])
 		}
-		if i+1 < mr {
+		if i+1 < len(acc) {
 			ADDQ(ldc, at)
 		}
 	}
 	Label("overwrite")
-	for i := range mr {
-		for j := range bs {
-			s.store(acc[i][j], s.at(c, j))
+	for i, row := range acc {
+		for j := range row {
+			s.store(row[j], s.at(c, j))
 		}
-		if i+1 < mr {
+		if i+1 < len(acc) {
 			ADDQ(ldc, c)
 		}
 	}
-	VZEROUPPER()
-	RET()
 }
 
 // blocksOfRow multiplies, for one row of A, count blocks of k numbers, one after the other, with as many blocks of rows of B,

@@ -104,3 +104,38 @@ func (s isa) define(name, signature, doc string) {
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s%s_%s %s", name, s.kind(), s.level, doc))
 }
+
+// rowPointers address rows that are a stride apart, by one pointer for every three.
+type rowPointers struct {
+	third  []reg.Register
+	stride reg.Register
+}
+
+func pointToRows(first, stride reg.Register, count int) rowPointers {
+	p := rowPointers{[]reg.Register{first}, stride}
+	if count <= 3 {
+		return p
+	}
+	three := GP64()
+	LEAQ(operand.Mem{Base: stride, Index: stride, Scale: 2}, three)
+	for i := 3; i < count; i += 3 {
+		next := GP64()
+		LEAQ(operand.Mem{Base: p.third[len(p.third)-1], Index: three, Scale: 1}, next)
+		p.third = append(p.third, next)
+	}
+	return p
+}
+
+func (p rowPointers) row(i int) operand.Mem {
+	m := operand.Mem{Base: p.third[i/3]}
+	if i%3 > 0 {
+		m.Index, m.Scale = p.stride, uint8(i%3)
+	}
+	return m
+}
+
+func (p rowPointers) advance(bytes operand.Op) {
+	for _, r := range p.third {
+		ADDQ(bytes, r)
+	}
+}

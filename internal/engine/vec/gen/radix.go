@@ -18,7 +18,7 @@ func (t *transform) radix(scaled bool) {
 			fmt.Sprintf("transforms the columns of radix rows, 2 ≤ radix ≤ %d, step bytes apart: "+
 				"columns vectors of each, and groups times over rows that follow each other.", t.most))
 	}
-	x, radix, step := Load(Param("x"), GP64()), Load(Param("radix"), GP64()), Load(Param("step"), GP64())
+	x, radix, step := Load(Param("x"), GP64()), Load(Param("radix"), GP64()), Load(Param("step"), GP64()).(reg.GPVirtual)
 	var s reg.Register
 	if scaled {
 		s = Load(Param("s"), GP64())
@@ -31,24 +31,8 @@ func (t *transform) radix(scaled bool) {
 	LEAQ(operand.Mem{Base: step, Index: step, Scale: 2}, step3)
 	LEAQ(operand.Mem{Base: step, Index: step, Scale: 4}, step5)
 	LEAQ(operand.Mem{Base: step3, Index: step, Scale: 4}, step7)
+	rows := stride{1: step, 3: step3, 5: step5, 7: step7}
 	t.choose(radix, values, func(r int) {
-		row := func(low, high reg.Register, i int) operand.Mem {
-			base := low
-			if i >= 8 {
-				base = high
-			}
-			switch i & 7 {
-			case 1, 2, 4:
-				return operand.Mem{Base: base, Index: step, Scale: uint8(i & 7)}
-			case 3, 6:
-				return operand.Mem{Base: base, Index: step3, Scale: uint8(i & 7 / 3)}
-			case 5:
-				return operand.Mem{Base: base, Index: step5, Scale: 1}
-			case 7:
-				return operand.Mem{Base: base, Index: step7, Scale: 1}
-			}
-			return operand.Mem{Base: base}
-		}
 		group := func() {
 			low, high, lowS, highS, columns := GP64(), GP64(), GP64(), GP64(), GP64()
 			MOVQ(argument("columns"), columns)
@@ -61,14 +45,14 @@ func (t *transform) radix(scaled bool) {
 			t.loop(columns, func() {
 				v := t.vectors(r)
 				for i := range v {
-					t.load(row(low, high, i), v[i])
+					t.load(rows.stream(low, high, i), v[i])
 				}
 				t.between(v)
 				for i := range v {
 					if scaled {
-						t.mul(row(lowS, highS, i), v[i], v[i])
+						t.mul(rows.stream(lowS, highS, i), v[i], v[i])
 					}
-					t.store(v[i], row(low, high, i))
+					t.store(v[i], rows.stream(low, high, i))
 				}
 				pointers := []reg.Register{low, high, lowS, highS}
 				if !scaled {

@@ -24,23 +24,8 @@ func (p rows) write(name string) {
 	doc := fmt.Sprintf("takes %d rows of n columns, a multiple of 8; gen describes its arguments.", p.height)
 	s.define(name, "func(n int, a *T, lda int, x, sums, factors, y *T)", doc)
 	n := Load(Param("n"), GP64())
-	a := []reg.GPVirtual{GP64()}
-	Load(Param("a"), a[0])
-	lda := Load(Param("lda"), GP64())
-	three := GP64()
-	LEAQ(operand.Mem{Base: lda, Index: lda, Scale: 2}, three)
-	for i := 3; i < p.height; i += 3 {
-		next := GP64()
-		LEAQ(operand.Mem{Base: a[len(a)-1], Index: three, Scale: 1}, next)
-		a = append(a, next)
-	}
-	row := func(i, vector int) operand.Mem {
-		m := operand.Mem{Base: a[i/3], Disp: vector * s.bytes}
-		if i%3 > 0 {
-			m.Index, m.Scale = lda, uint8(i%3)
-		}
-		return m
-	}
+	a := Load(Param("a"), GP64())
+	lines := pointToRows(a, Load(Param("lda"), GP64()), p.height)
 
 	var x, y reg.Register
 	turn := 64 / s.bytes // vectors of a row in a turn, each with sums of its own
@@ -70,7 +55,9 @@ func (p rows) write(name string) {
 			s.load(s.at(y, t), yv)
 		}
 		for i := range p.height {
-			s.load(row(i, t), av)
+			from := lines.row(i)
+			from.Disp = t * s.bytes
+			s.load(from, av)
 			if p.dots {
 				s.fma231(av, xv, acc[i*turn+t])
 			}
@@ -82,9 +69,7 @@ func (p rows) write(name string) {
 			s.store(yv, s.at(y, t))
 		}
 	}
-	for _, r := range a {
-		ADDQ(operand.U8(64), r)
-	}
+	lines.advance(operand.U8(64))
 	if p.dots {
 		ADDQ(operand.U8(64), x)
 	}
@@ -95,27 +80,33 @@ func (p rows) write(name string) {
 	JG(operand.LabelRef("loop"))
 
 	if p.dots {
-		sums := Load(Param("sums"), GP64())
-		for i := range p.height {
-			v := acc[i*turn]
-			low, high := v.AsY(), acc[i*turn+turn-1].AsY()
-			if turn == 1 {
-				high = YMM()
-				VEXTRACTF64X4(operand.U8(1), v, high)
-			}
-			s.add(high, low, low)
-			quarter, sum := XMM(), v.AsX()
-			VEXTRACTF128(operand.U8(1), low, quarter)
-			s.add(quarter, sum, sum)
-			VPERMILPD(operand.U8(1), sum, quarter)
-			s.add(quarter, sum, sum)
-			to := operand.Mem{Base: sums, Disp: i * s.float}
-			VADDSD(to, sum, sum)
-			VMOVSD(sum, to)
-		}
+		p.addSums(acc)
 	}
 	VZEROUPPER()
 	RET()
+}
+
+// addSums adds what the lanes of each row's vectors have collected to its sum.
+func (p rows) addSums(acc []reg.VecVirtual) {
+	s, turn := p.s, len(acc)/p.height
+	sums := Load(Param("sums"), GP64())
+	for i := range p.height {
+		v := acc[i*turn]
+		low, high := v.AsY(), acc[i*turn+turn-1].AsY()
+		if turn == 1 {
+			high = YMM()
+			VEXTRACTF64X4(operand.U8(1), v, high)
+		}
+		s.add(high, low, low)
+		quarter, sum := XMM(), v.AsX()
+		VEXTRACTF128(operand.U8(1), low, quarter)
+		s.add(quarter, sum, sum)
+		VPERMILPD(operand.U8(1), sum, quarter)
+		s.add(quarter, sum, sum)
+		to := operand.Mem{Base: sums, Disp: i * s.float}
+		VADDSD(to, sum, sum)
+		VMOVSD(sum, to)
+	}
 }
 
 func symv() {
