@@ -17,7 +17,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"mercer/internal/engine/freelist"
 	"mercer/model"
 )
 
@@ -53,7 +52,7 @@ type served struct {
 	seen          os.FileInfo // of the file when it was loaded
 	model         *model.Model
 	gather        *gatherer
-	inputs        freelist.List[input]
+	inputs        sync.Pool // of *input: what many or large requests took is not kept for ever
 	meters        *meters
 	back          background
 	backFile      string // "": none
@@ -234,7 +233,7 @@ func (s *Models) prepared(v *served) *served {
 		if v.backFile, own = s.opt.Backgrounds[v.name]; !own {
 			v.backFile = s.opt.Backgrounds[""]
 		}
-		v.gather = newGatherer(v.model.Learned, s.opt.places, s.opt.Queue, v.meters.batch)
+		v.gather = newGatherer(v.model.Learned, s.opt.places, s.opt.Queue, v.meters)
 	}
 	return v
 }
