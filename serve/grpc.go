@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	_ "google.golang.org/grpc/encoding/gzip" // packed messages
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
@@ -64,6 +65,7 @@ func (s *Server) Register(g grpc.ServiceRegistrar) {
 	}{
 		{"ServerLive", true, (*call).grpcLive}, {"ServerReady", true, (*call).grpcReady}, {"ModelReady", false, (*call).grpcModelReady},
 		{"ServerMetadata", false, (*call).grpcServer}, {"ModelMetadata", false, (*call).grpcModel}, {"ModelInfer", false, (*call).grpcInfer},
+		{"RepositoryIndex", false, (*call).grpcIndex}, {"RepositoryModelLoad", false, (*call).grpcLoad}, {"RepositoryModelUnload", false, (*call).grpcUnload},
 	} {
 		desc.Methods = append(desc.Methods, grpc.MethodDesc{MethodName: m.name,
 			Handler: func(_ any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {

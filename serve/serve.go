@@ -138,9 +138,7 @@ type route struct {
 func (s *Server) handle() {
 	for _, r := range s.table() {
 		if r.control && !s.opt.Control {
-			r.handle = func(*call) error {
-				return &httpError{http.StatusForbidden, errors.New("clients may not load and unload models; start the server with model control")}
-			}
+			r.handle = func(*call) error { return errControl }
 		}
 		s.mux.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, req *http.Request) { s.serve(w, req, r) })
 	}
