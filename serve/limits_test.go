@@ -13,7 +13,7 @@ import (
 
 // Requests that are wrong get a status and a sentence that says where; none is a fault of the server.
 func TestWrongRequests(t *testing.T) {
-	s := handler(t, "two", Options{Body: 2000, Rows: 3, Tokens: nil})
+	s := handler(t, "two", Options{Body: 200_000, Rows: 3})
 	deep := strings.Repeat("[", 40) + strings.Repeat("]", 40)
 	for _, c := range []struct {
 		method, path, kind, body string
@@ -29,9 +29,10 @@ func TestWrongRequests(t *testing.T) {
 		{"POST", "/predict", "", `[{},{},{},{}]`, 400, "more than 3 rows"},
 		{"POST", "/predict", "", `{"x":` + deep + `}`, 400, "nested more than 32 deep"},
 		{"POST", "/predict", "", `{} {}`, 400, "expected the end"},
-		{"POST", "/predict", "", strings.Repeat(" ", 2001), 413, "2001 bytes; at most 2000"},
+		{"POST", "/predict", "", strings.Repeat(" ", 200_001), 413, "200001 bytes; at most 200000"},
 		{"POST", "/predict", "image/png", `{}`, 415, "application/json, application/x-ndjson, text/csv or application/vnd.apache.arrow.stream"},
 		{"POST", "/predict", "text/csv", "a,b\n1,2\n", 400, "names no column of the model; it has size, town, age"},
+		{"POST", "/predict", "text/csv", "size" + strings.Repeat(",", 110_000), 400, "the CSV's header has 110001 columns; the model has 3, and at most 100003 are read"},
 		{"POST", "/predict", "text/csv", "size,size\n1,2\n", 400, "twice"},
 		{"POST", "/predict", "text/csv", "size\nx\n", 400, `line 2 of the CSV: field \"size\"`},
 		{"POST", "/predict", "text/csv", "size\n1,2\n", 400, "CSV: record on line 2"},

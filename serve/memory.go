@@ -130,6 +130,12 @@ func (c *call) readBody() (*bytes.Buffer, error) {
 	case errors.As(err, &large), errors.Is(err, errTooLarge):
 		return nil, tooLarge
 	case errors.As(err, &given), errors.As(err, &full):
+		if buffer != nil {
+			c.lease.release()
+			// What is on its way is read, or the connection would be cut before the client has read the answer.
+			_ = http.NewResponseController(c.w).SetReadDeadline(time.Now().Add(time.Second))
+			_, _ = io.Copy(io.Discard, body)
+		}
 		return nil, err
 	case err != nil:
 		return nil, badf("the body could not be read: %w", err)

@@ -96,6 +96,9 @@ func (in *input) next() ([]float32, error) {
 
 // columnsOf are the columns of the model that names stand for, -1 for none; what has the names is for messages.
 func (in *input) columnsOf(names []string, what string) ([]int, error) {
+	if most := len(in.columns) + 100_000; len(names) > most {
+		return nil, badf("%s has %d columns; the model has %d, and at most %d are read", what, len(names), len(in.columns), most)
+	}
 	to := make([]int, len(names))
 	seen := map[string]bool{}
 	known := 0
