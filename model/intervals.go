@@ -50,31 +50,54 @@ func (m *Model) Conformal() *learn.Conformal {
 // usualLevel is the level of intervals if none is asked for.
 const usualLevel = 0.9
 
+// IntervalLevel is the level of the intervals that Intervals gives for a level: any for the learner rfm, by rows that it held out
+// (0 means 0.9), and for others that of the training (0 means the same). It fails for another level, and for models without intervals.
+func (m *Model) IntervalLevel(level float64) (float64, error) {
+	if r, ok := m.predictor.(Recursive); ok && r.Spread() != nil {
+		level = cmp.Or(level, usualLevel)
+		_, err := learn.ConformalRank(level, len(r.Spread().Ratios)/m.info.Outputs)
+		return level, err
+	}
+	c := m.Conformal()
+	switch {
+	case m.Classes() != nil || m.Labels() != nil:
+		return 0, errors.New("intervals are of predicted numbers; this model predicts classes, and their probabilities say how sure it is")
+	case c == nil:
+		return 0, option.Errorf("the model has no intervals of its predictions; train a regression by the default, or by ridge regression with %s",
+			option.Set("conformal", "LEVEL"))
+	case level != 0 && level != c.Level:
+		return 0, option.Errorf("the model has intervals of level %g, not %g; train it with %s", c.Level, level, option.Set("conformal", fmt.Sprint(level)))
+	}
+	return c.Level, nil
+}
+
 // Intervals writes the ends of the intervals around the predictions for the rows x into lower
 // and upper, and the predictions themselves into scores; each must be Len×Outputs. All are without Info.Offset
-// (Value adds it). The truth of a new row is between the ends with probability level: any for the learner rfm, by rows that it held out
-// (0 means 0.9), and for others that of the training (0 means the same). It fails like Scores, and for models without intervals.
+// (Value adds it). The truth of a new row is between the ends with the probability that IntervalLevel gives for level. It fails as that does,
+// and like Scores.
 func (m *Model) Intervals(level float64, lower, upper, scores *matrix.Dense, x matrix.Rows) error {
-	c := m.Conformal()
-	if r, ok := m.predictor.(Recursive); ok && r.Spread() != nil {
-		return m.spreads(r, cmp.Or(level, usualLevel), lower, upper, scores, x)
-	}
-	if m.Classes() != nil || m.Labels() != nil {
-		return errors.New("intervals are of predicted numbers; this model predicts classes, and their probabilities say how sure it is")
-	}
-	if c == nil {
-		return option.Errorf("the model has no intervals of its predictions; train a regression by the default, or by ridge regression with %s",
-			option.Set("conformal", "LEVEL"))
-	}
-	if level != 0 && level != c.Level {
-		return option.Errorf("the model has intervals of level %g, not %g; train it with %s", c.Level, level, option.Set("conformal", fmt.Sprint(level)))
+	if _, err := m.IntervalLevel(level); err != nil {
+		return err
 	}
 	if err := m.Learned(scores, x); err != nil {
 		return err
 	}
-	if c.Scaled {
-		// upper holds the deviations until the ends are computed.
-		if err := m.Deviations(upper, x); err != nil {
+	return m.IntervalsAround(level, lower, upper, scores, nil, x)
+}
+
+// IntervalsAround is Intervals where Learned has written the scores already, and Deviations the deviations, nil if it has not.
+func (m *Model) IntervalsAround(level float64, lower, upper, scores, deviations *matrix.Dense, x matrix.Rows) error {
+	level, err := m.IntervalLevel(level)
+	if err != nil {
+		return err
+	}
+	if r, ok := m.predictor.(Recursive); ok && r.Spread() != nil {
+		return m.spreads(r, level, lower, upper, scores, x)
+	}
+	c := m.Conformal()
+	if c.Scaled && deviations == nil {
+		deviations = upper // holds them until the ends are computed
+		if err := m.Deviations(deviations, x); err != nil {
 			return err
 		}
 	}
@@ -83,7 +106,7 @@ func (m *Model) Intervals(level float64, lower, upper, scores *matrix.Dense, x m
 		for t, v := range scores.Row(i) {
 			radius := c.Radius[t]
 			if c.Scaled {
-				radius *= float64(hi[t])
+				radius *= float64(deviations.Row(i)[t])
 			}
 			lo[t], hi[t] = float32(float64(v)-radius), float32(float64(v)+radius)
 		}
@@ -93,9 +116,6 @@ func (m *Model) Intervals(level float64, lower, upper, scores *matrix.Dense, x m
 
 // spreads writes the ends of intervals by the residuals of rows that the learner held out.
 func (m *Model) spreads(r Recursive, level float64, lower, upper, scores *matrix.Dense, x matrix.Rows) error {
-	if err := m.Learned(scores, x); err != nil {
-		return err
-	}
 	if err := m.pipeline.Each(x, func(i, j int, z matrix.Rows) error { return r.Radii(upper.Slice(i, j), z, level) }); err != nil {
 		return err
 	}

@@ -107,18 +107,12 @@ func (in *input) object(dst []byte, i int, want wish) []byte {
 		dst = append(dst, `,"scores":`...)
 		dst = in.appendScores(dst, i)
 	}
-	if in.varies {
+	if in.sure.varies {
 		dst = append(dst, `,"deviation":`...)
-		dst = appendOneOrAll(dst, in.deviations.Row(i), 32, func(_ int, v float32) float64 { return float64(v) })
+		dst = appendOneOrAll(dst, in.sure.deviations.Row(i), 32, func(_ int, v float32) float64 { return float64(v) })
 	}
-	if in.conformal != nil {
-		for _, end := range []struct {
-			name   string
-			values []float32
-		}{{"lower", in.lower.Row(i)}, {"upper", in.upper.Row(i)}} {
-			dst = append(appendText(append(dst, ','), end.name), ':')
-			dst = appendOneOrAll(dst, end.values, in.m.ValueBits(), in.m.Value)
-		}
+	if in.sure.intervals() {
+		dst = in.appendEnds(dst, i)
 	}
 	if want.explain {
 		p := &in.parts[i]
@@ -138,14 +132,24 @@ func (in *input) object(dst []byte, i int, want wish) []byte {
 	return append(dst, '}')
 }
 
-// predictions appends the predictions of all rows as a list.
+// appendEnds appends the ends of the interval of row i to an object.
+func (in *input) appendEnds(dst []byte, i int) []byte {
+	dst = appendOneOrAll(append(dst, `,"lower":`...), in.sure.lower.Row(i), in.m.ValueBits(), in.m.Value)
+	return appendOneOrAll(append(dst, `,"upper":`...), in.sure.upper.Row(i), in.m.ValueBits(), in.m.Value)
+}
+
+// predictions appends the predictions of all rows as a list: of objects with the ends of intervals, if the request wants those.
 func (in *input) predictions(dst []byte) []byte {
 	dst = append(dst, '[')
 	for i := range in.scores.Rows {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = in.label(dst, i)
+		if in.sure.asked {
+			dst = append(in.appendEnds(in.label(append(dst, `{"prediction":`...), i), i), '}')
+		} else {
+			dst = in.label(dst, i)
+		}
 	}
 	return append(dst, ']')
 }

@@ -13,15 +13,17 @@ import (
 
 // gatherer computes the rows of concurrent requests in one product. There is no waiting for more rows: a request that finds
 // a free place computes at once. Those that arrive meanwhile wait, and whoever is first of them computes for all, up to
-// gatherRows rows. So batches grow with the load, and a row has the same scores in any of them.
+// gatherRows rows. So batches grow with the load, and a row has the same scores in any of them. A large request is computed in parts,
+// between which others have their turn, and of which none begins after its deadline.
 type gatherer struct {
-	score func(dst *matrix.Dense, x matrix.Rows) error
-	limit int // rows that may wait
-	batch func(rows int)
+	score  func(dst *matrix.Dense, x matrix.Rows) error
+	limit  int     // rows that may wait
+	meters *meters // nil: none
 
 	mu      sync.Mutex
 	queue   []*waiting
 	rows    int     // in queue
+	later   int     // of large requests, in parts that come after those in queue
 	running int     // products
 	places  int     // for products
 	perRow  float64 // seconds, a moving average
@@ -35,6 +37,7 @@ type waiting struct {
 	taken     bool      // it is being computed, or computes
 	told      chan turn // has room for one
 	expires   time.Time // zero: never
+	since     time.Time // in queue
 }
 
 type turn uint8
@@ -50,11 +53,16 @@ type product struct {
 	x, scores matrix.Dense
 }
 
-// gatherRows bounds the rows of a product, but for requests that are larger themselves.
-const gatherRows = 256
+// gatherRows bounds the rows of several requests in a product. A part of a large request has up to partRows of them, as many as take
+// partTime, and at least gatherRows.
+const (
+	gatherRows = 256
+	partRows   = 1024
+	partTime   = 0.05 // seconds
+)
 
-func newGatherer(score func(dst *matrix.Dense, x matrix.Rows) error, places, limit int, batch func(rows int)) *gatherer {
-	return &gatherer{score: score, limit: limit, places: places, batch: batch}
+func newGatherer(score func(dst *matrix.Dense, x matrix.Rows) error, places, limit int, m *meters) *gatherer {
+	return &gatherer{score: score, limit: limit, places: places, meters: m}
 }
 
 // overloaded is the error of rows that would wait too long.
@@ -72,6 +80,48 @@ var errDeadline = errors.New("the deadline of the request is over")
 
 // run scores the rows x, and returns when that is done or ctx is.
 func (g *gatherer) run(ctx context.Context, scores, x *matrix.Dense) error {
+	if x.Rows <= gatherRows {
+		return g.part(ctx, scores, x, false)
+	}
+	g.mu.Lock()
+	if g.running == g.places || len(g.queue) > 0 {
+		if err := g.full(ctx, x.Rows); err != nil {
+			g.mu.Unlock()
+			return err
+		}
+	}
+	rest := x.Rows
+	g.later += rest
+	for at := 0; at < x.Rows; {
+		end := min(x.Rows, at+g.partRows())
+		g.later -= end - at
+		rest -= end - at
+		g.mu.Unlock()
+		err := g.part(ctx, scores.Slice(at, end), x.Slice(at, end), true)
+		g.mu.Lock()
+		if at = end; err != nil {
+			g.later -= rest
+			g.mu.Unlock()
+			return err
+		}
+	}
+	g.mu.Unlock()
+	return nil
+}
+
+// partRows are the rows of a part of a large request.
+func (g *gatherer) partRows() int {
+	if g.perRow == 0 {
+		return gatherRows
+	}
+	return int(max(gatherRows, min(partRows, partTime/g.perRow)))
+}
+
+// part is run for rows of one product; admitted ones are taken if there is room or not.
+func (g *gatherer) part(ctx context.Context, scores, x *matrix.Dense, admitted bool) error {
+	if ctx.Err() != nil {
+		return ended(ctx)
+	}
 	job := waiting{x: x, scores: scores}
 	g.mu.Lock()
 	if g.running < g.places && len(g.queue) == 0 {
@@ -80,14 +130,15 @@ func (g *gatherer) run(ctx context.Context, scores, x *matrix.Dense) error {
 		g.mu.Unlock()
 		job.taken = true
 		p.jobs = append(p.jobs, &job)
+		g.meters.waited(0)
 		g.compute(p)
 		return job.err
 	}
-	if err := g.full(ctx, x.Rows); err != nil {
+	if err := g.full(ctx, x.Rows); err != nil && !admitted {
 		g.mu.Unlock()
 		return err
 	}
-	job.told = make(chan turn, 1)
+	job.told, job.since = make(chan turn, 1), time.Now()
 	if at, ok := ctx.Deadline(); ok {
 		job.expires = at
 	}
@@ -126,13 +177,14 @@ func ended(ctx context.Context) error {
 
 // full refuses rows for which there is no room, or which would wait until their deadline is over.
 func (g *gatherer) full(ctx context.Context, rows int) error {
-	wait := time.Duration(g.perRow * float64(g.rows+rows) / float64(g.places) * float64(time.Second))
+	before := g.rows + g.later
+	wait := time.Duration(g.perRow * float64(before+rows) / float64(g.places) * float64(time.Second))
 	after := max(time.Second, wait.Round(time.Second))
-	if g.rows+rows > g.limit && len(g.queue) > 0 {
-		return &overloaded{after, fmt.Sprintf("%d rows wait to be computed, of %d that may", g.rows, g.limit)}
+	if before > 0 && before+rows > g.limit {
+		return &overloaded{after, fmt.Sprintf("%d rows wait to be computed, of %d that may", before, g.limit)}
 	}
 	if at, ok := ctx.Deadline(); ok && time.Until(at) < wait {
-		return &overloaded{after, fmt.Sprintf("%d rows wait to be computed, longer than the deadline of the request allows", g.rows)}
+		return &overloaded{after, fmt.Sprintf("%d rows wait to be computed, longer than the deadline of the request allows", before)}
 	}
 	return nil
 }
@@ -171,6 +223,9 @@ func (g *gatherer) lead(job *waiting) {
 	clear(g.queue[rest:])
 	g.queue = g.queue[:rest]
 	g.mu.Unlock()
+	for _, j := range p.jobs {
+		g.meters.waited(now.Sub(j.since))
+	}
 	g.compute(p)
 }
 
@@ -193,6 +248,7 @@ func (g *gatherer) compute(p *product) {
 	panicked := true
 	defer func() {
 		took := time.Since(start).Seconds()
+		g.meters.computed(rows, took)
 		for _, j := range p.jobs {
 			if panicked {
 				j.err = errors.New("the model failed on these rows")
@@ -215,9 +271,6 @@ func (g *gatherer) compute(p *product) {
 		g.pass()
 		g.mu.Unlock()
 	}()
-	if g.batch != nil {
-		g.batch(rows)
-	}
 	if len(p.jobs) == 1 {
 		j := p.jobs[0]
 		j.err = g.score(j.scores, matrix.Rows{Dense: j.x})
@@ -272,5 +325,6 @@ func (g *gatherer) pass() {
 func (g *gatherer) waits() (rows int, seconds float64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.rows, math.Max(0, g.perRow*float64(g.rows)/float64(g.places))
+	rows = g.rows + g.later
+	return rows, math.Max(0, g.perRow*float64(rows)/float64(g.places))
 }

@@ -71,7 +71,7 @@ func TestRequestsAreGathered(t *testing.T) {
 	})
 }
 
-// A large request waits for its turn, and none is computed with more than gatherRows.
+// A large request waits for its turn, none is computed with more than gatherRows, and others have theirs between its parts.
 func TestGatheredRowsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slow{}
@@ -86,8 +86,38 @@ func TestGatheredRowsAreBounded(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if !slices.Equal(s.batches, []int{1, 200, 150, 1000, 3}) {
+		if !slices.Equal(s.batches, []int{1, 200, 150, 256, 3, 256, 256, 232}) {
 			t.Errorf("products of %v rows", s.batches)
+		}
+	})
+}
+
+// A large request ends at its deadline, and does not let others wait until it is done; meanwhile its rows count as those that wait.
+func TestPartsOfLargeRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slow{}
+		g := newGatherer(s.score, 1, 10_000, nil)
+		begin := time.Now()
+		go func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 9500*time.Millisecond)
+			defer cancel()
+			if _, err := request(ctx, g, make([]float32, 100*gatherRows)...); !errors.Is(err, errDeadline) || time.Since(begin) > 10*time.Second {
+				t.Errorf("after %v: %v", time.Since(begin), err)
+			}
+		}()
+		synctest.Wait()
+		if _, err := request(t.Context(), g, 1); err == nil {
+			t.Error("a queue that is full by the rows of a large request takes more")
+		}
+		time.Sleep(500 * time.Millisecond)
+		g.limit = 100_000
+		if _, err := request(t.Context(), g, 1); err != nil || time.Since(begin) != 2*time.Second {
+			t.Errorf("a small request is done after %v: %v", time.Since(begin), err)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if len(s.batches) != 10 || g.running != 0 || g.rows != 0 || g.later != 0 || len(g.queue) != 0 {
+			t.Errorf("%d products; %d run, %d and %d rows wait", len(s.batches), g.running, g.rows, g.later)
 		}
 	})
 }

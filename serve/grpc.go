@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"net/http"
 	"strings"
@@ -11,7 +12,9 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	_ "google.golang.org/grpc/encoding/gzip" // packed messages
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 )
 
@@ -62,6 +65,7 @@ func (s *Server) Register(g grpc.ServiceRegistrar) {
 	}{
 		{"ServerLive", true, (*call).grpcLive}, {"ServerReady", true, (*call).grpcReady}, {"ModelReady", false, (*call).grpcModelReady},
 		{"ServerMetadata", false, (*call).grpcServer}, {"ModelMetadata", false, (*call).grpcModel}, {"ModelInfer", false, (*call).grpcInfer},
+		{"RepositoryIndex", false, (*call).grpcIndex}, {"RepositoryModelLoad", false, (*call).grpcLoad}, {"RepositoryModelUnload", false, (*call).grpcUnload},
 	} {
 		desc.Methods = append(desc.Methods, grpc.MethodDesc{MethodName: m.name,
 			Handler: func(_ any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
@@ -80,36 +84,37 @@ func (s *Server) grpcCall(ctx context.Context, name string, open bool, in []byte
 	start := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, s.opt.Timeout)
 	defer cancel()
-	c := &call{Server: s, ctx: ctx}
+	c := &call{Server: s, ctx: ctx, lease: lease{of: &s.memory}}
+	given, _ := metadata.FromIncomingContext(ctx)
+	one := func(key string) string { return strings.Join(given.Get(key), ",") }
+	id := requestID(one("x-request-id"))
+	_ = grpc.SetHeader(ctx, metadata.Pairs("x-request-id", id)) // fails only where no client waits
 	defer func() {
 		if r := recover(); r != nil {
 			c.in = nil
 			s.opt.Log.Error("panic", "method", name, "reason", fmt.Sprint(r))
 			err = &httpError{http.StatusInternalServerError, errors.New("the server failed on this request")}
 		}
-		if c.in != nil {
-			c.on.inputs.Put(c.in)
-		}
+		c.done()
 		code := http.StatusOK
 		if err != nil {
 			code = statusOf(err)
-			s.opt.Log.Warn("request", "method", name, "status", code, "took", time.Since(start), "error", err.Error())
+		} else if c.on != nil {
+			c.on.meters.rows(c.rows)
+		}
+		took, from := time.Since(start), ""
+		if p, ok := peer.FromContext(ctx); ok {
+			from = p.Addr.String()
+		}
+		s.meters.request("grpc_"+strings.ToLower(name), code, took)
+		s.logged(c, open, code, took, err, slog.String("id", id), slog.String("method", "gRPC"), slog.String("path", name), slog.String("from", from),
+			trace(one("traceparent")))
+		if err != nil {
 			err = status.Error(grpcCode(code), err.Error())
-		} else {
-			s.opt.Log.Info("request", "method", name, "rows", c.rows, "took", time.Since(start))
-			if c.on != nil {
-				c.on.meters.rows(c.rows)
-			}
 		}
-		s.meters.request("grpc_"+strings.ToLower(name), code, time.Since(start))
 	}()
-	if !open && s.tokens != nil {
-		given, _ := metadata.FromIncomingContext(ctx)
-		header := http.Header{}
-		for _, v := range given.Get("authorization") {
-			header.Add("Authorization", v)
-		}
-		if !s.allowed(&http.Request{Header: header}) {
+	if !open && s.access.tokens != nil {
+		if !s.access.allowed(one("authorization")) {
 			return nil, &httpError{http.StatusUnauthorized, errToken}
 		}
 	}
@@ -189,6 +194,9 @@ func (c *call) grpcModel(in []byte) ([]byte, error) {
 
 // grpcInfer answers an inference. Outputs are raw if an input is, and typed otherwise.
 func (c *call) grpcInfer(in []byte) ([]byte, error) {
+	if err := c.lease.take(elementBytes * int64(len(in))); err != nil {
+		return nil, err
+	}
 	q, err := readInferRequest(in)
 	if err != nil {
 		return nil, err

@@ -198,13 +198,10 @@ func FuzzGRPC(f *testing.F) {
 	f.Add(appendBytes(b, 6, appendString(nil, 1, "scores")))
 	s := handler(f, "three", Options{Rows: 50})
 	f.Fuzz(func(t *testing.T, in []byte) {
-		c := &call{Server: s, ctx: t.Context()}
-		_, err := c.grpcInfer(in)
-		if c.in != nil {
-			c.on.inputs.Put(c.in)
-		}
-		if err != nil && statusOf(err) >= 500 {
-			t.Fatal(err)
+		for name, answer := range map[string]func(*call, []byte) ([]byte, error){"ModelInfer": (*call).grpcInfer, "ModelMetadata": (*call).grpcModel, "ModelReady": (*call).grpcModelReady} {
+			if _, err := s.grpcCall(t.Context(), name, false, in, answer); status.Code(err) == codes.Internal {
+				t.Fatal(name, err)
+			}
 		}
 	})
 }

@@ -145,35 +145,3 @@ func (c *call) kserveModel() error {
 	}
 	return c.json(append(appendText([]byte(`{"name":`), on.name), ",\"ready\":true}\n"...))
 }
-
-// index lists the models of the repository.
-func (c *call) index() error {
-	t := c.models.now.Load()
-	out := []byte{'['}
-	for _, name := range t.names {
-		for _, v := range t.byName[name] {
-			if len(out) > 1 {
-				out = append(out, ',')
-			}
-			out = appendText(append(out, `{"name":`...), v.name)
-			out = appendText(append(out, `,"version":`...), v.version)
-			out = append(out, `,"state":"READY","reason":`...)
-			out = append(appendText(out, t.faults[v.file].text), '}')
-		}
-	}
-	return c.json(append(out, "]\n"...))
-}
-
-func (c *call) loadModel() error {
-	if err := c.models.show(c.ctx, c.r.PathValue("name")); err != nil {
-		return err
-	}
-	return c.json([]byte("{}\n"))
-}
-
-func (c *call) unloadModel() error {
-	if err := c.models.unload(c.ctx, c.r.PathValue("name")); err != nil {
-		return err
-	}
-	return c.json([]byte("{}\n"))
-}

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,7 +13,7 @@ import (
 
 // Requests that are wrong get a status and a sentence that says where; none is a fault of the server.
 func TestWrongRequests(t *testing.T) {
-	s := handler(t, "two", Options{Body: 2000, Rows: 3, Tokens: nil})
+	s := handler(t, "two", Options{Body: 200_000, Rows: 3})
 	deep := strings.Repeat("[", 40) + strings.Repeat("]", 40)
 	for _, c := range []struct {
 		method, path, kind, body string
@@ -28,9 +29,10 @@ func TestWrongRequests(t *testing.T) {
 		{"POST", "/predict", "", `[{},{},{},{}]`, 400, "more than 3 rows"},
 		{"POST", "/predict", "", `{"x":` + deep + `}`, 400, "nested more than 32 deep"},
 		{"POST", "/predict", "", `{} {}`, 400, "expected the end"},
-		{"POST", "/predict", "", strings.Repeat(" ", 2001), 413, "2001 bytes; at most 2000"},
+		{"POST", "/predict", "", strings.Repeat(" ", 200_001), 413, "200001 bytes; at most 200000"},
 		{"POST", "/predict", "image/png", `{}`, 415, "application/json, application/x-ndjson, text/csv or application/vnd.apache.arrow.stream"},
 		{"POST", "/predict", "text/csv", "a,b\n1,2\n", 400, "names no column of the model; it has size, town, age"},
+		{"POST", "/predict", "text/csv", "size" + strings.Repeat(",", 110_000), 400, "the CSV's header has 110001 columns; the model has 3, and at most 100003 are read"},
 		{"POST", "/predict", "text/csv", "size,size\n1,2\n", 400, "twice"},
 		{"POST", "/predict", "text/csv", "size\nx\n", 400, `line 2 of the CSV: field \"size\"`},
 		{"POST", "/predict", "text/csv", "size\n1,2\n", 400, "CSV: record on line 2"},
@@ -102,6 +104,19 @@ func TestHealth(t *testing.T) {
 			}
 		}
 	}
+	code, _, header := ask(t, s, "GET", "/", "", "", "Accept", "text/html")
+	if code != 401 || !strings.HasPrefix(header.Get("WWW-Authenticate"), "Basic ") {
+		t.Errorf("a browser without a token: %d %v", code, header)
+	}
+	for password, want := range map[string]int{"secret": 200, "other": 401} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.SetBasicAuth("anybody", password)
+		r.Header.Set("Accept", "text/html")
+		w := httptest.NewRecorder()
+		if s.ServeHTTP(w, r); w.Code != want {
+			t.Errorf("a browser with the password %s: %d", password, w.Code)
+		}
+	}
 	if code, body, _ := ask(t, s, "POST", "/v2/repository/index", "", "{}", bearer...); code != 200 || !strings.Contains(body, `"state":"READY"`) {
 		t.Errorf("index: %d %s", code, body)
 	}
@@ -126,6 +141,33 @@ func TestOrigins(t *testing.T) {
 	}
 	if _, _, h := ask(t, handler(t, "two", Options{}), "POST", "/predict", "", "{}", "Origin", "https://a.example"); h.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("an origin is allowed by default: %v", h)
+	}
+}
+
+// What the page of another origin lets a browser send is refused, even if the browser would not show it the answer; origins that are allowed,
+// the server's own page and clients that are no browsers are not.
+func TestPagesOfOthers(t *testing.T) {
+	for _, c := range []struct {
+		origins []string
+		headers []string
+		code    int
+	}{
+		{nil, nil, 200}, {nil, []string{"Sec-Fetch-Site", "same-origin"}, 200}, {nil, []string{"Sec-Fetch-Site", "none"}, 200},
+		{nil, []string{"Sec-Fetch-Site", "cross-site", "Origin", "https://a.example"}, 403}, {nil, []string{"Origin", "https://a.example"}, 403},
+		{[]string{"https://a.example"}, []string{"Sec-Fetch-Site", "cross-site", "Origin", "https://a.example"}, 200},
+		{[]string{"https://a.example"}, []string{"Sec-Fetch-Site", "cross-site", "Origin", "https://b.example"}, 403},
+		{[]string{"*"}, []string{"Sec-Fetch-Site", "cross-site", "Origin", "https://b.example"}, 200},
+	} {
+		s := handler(t, "two", Options{Origins: c.origins, Control: true})
+		if code, body, _ := ask(t, s, "POST", "/predict", "application/json", "{}", c.headers...); code != c.code || code == 403 && !strings.Contains(body, "example may not send requests") {
+			t.Errorf("%v with %v: %d %s, want %d", c.origins, c.headers, code, body, c.code)
+		}
+		if err := s.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := handler(t, "two", Options{Origins: []string{"a.example/"}}).Check(); err == nil || !strings.Contains(err.Error(), "https://example.com") {
+		t.Errorf("an origin that is none: %v", err)
 	}
 }
 

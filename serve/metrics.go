@@ -19,6 +19,8 @@ type allMeters struct {
 	seconds  *prometheus.HistogramVec
 	rowCount *prometheus.CounterVec
 	batches  *prometheus.HistogramVec
+	waits    *prometheus.HistogramVec
+	computes *prometheus.HistogramVec
 	shadows  *shadowCounters
 	drifts   *driftCounters
 }
@@ -27,9 +29,14 @@ type allMeters struct {
 type meters struct {
 	rowCount prometheus.Counter
 	batches  prometheus.Observer
+	waits    prometheus.Observer
+	computes prometheus.Observer
 	drift    *drift
 	shadow   func() *shadowMeters // made when the version first computes as a shadow
 }
+
+// durations are the bounds of histograms of seconds.
+var durations = []float64{50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}
 
 func newMeters() *allMeters {
 	m := &allMeters{
@@ -37,15 +44,17 @@ func newMeters() *allMeters {
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "mercer_requests_total",
 			Help: "Requests answered, by operation and HTTP status."}, []string{"operation", "status"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "mercer_request_duration_seconds",
-			Help:    "Time from the first byte of a request to the last of its answer.",
-			Buckets: []float64{50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}},
-			[]string{"operation"}),
+			Help: "Time from the first byte of a request to the last of its answer.", Buckets: durations}, []string{"operation"}),
 		rowCount: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "mercer_rows_total",
 			Help: "Rows predicted."}, []string{"model", "version"}),
 		batches: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "mercer_batch_rows",
 			Help: "Rows that were computed together.", Buckets: prometheus.ExponentialBuckets(1, 4, 9)}, []string{"model", "version"}),
+		waits: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "mercer_queue_duration_seconds",
+			Help: "Time that the rows of a request, or a part of a large one, waited to be computed.", Buckets: durations}, []string{"model", "version"}),
+		computes: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "mercer_compute_duration_seconds",
+			Help: "Time of computing a batch.", Buckets: durations}, []string{"model", "version"}),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.rowCount, m.batches, collectors.NewGoCollector(),
+	m.registry.MustRegister(m.requests, m.seconds, m.rowCount, m.batches, m.waits, m.computes, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.drifts = newDriftCounters(m.registry)
 	m.shadows = newShadowCounters(m.registry)
@@ -79,6 +88,7 @@ func (m *allMeters) watch(models *Models) {
 
 func (m *allMeters) of(v *served) *meters {
 	return &meters{rowCount: m.rowCount.WithLabelValues(v.name, v.version), batches: m.batches.WithLabelValues(v.name, v.version),
+		waits: m.waits.WithLabelValues(v.name, v.version), computes: m.computes.WithLabelValues(v.name, v.version),
 		drift:  m.drifts.of(v.name, v.version, v.model),
 		shadow: sync.OnceValue(func() *shadowMeters { return m.shadows.of(v.name, v.version) })}
 }
@@ -88,7 +98,20 @@ func (m *allMeters) request(operation string, status int, took time.Duration) {
 	m.seconds.WithLabelValues(operation).Observe(took.Seconds())
 }
 
-func (m *meters) batch(rows int) { m.batches.Observe(float64(rows)) }
+// waited counts rows that were in the queue.
+func (m *meters) waited(d time.Duration) {
+	if m != nil {
+		m.waits.Observe(d.Seconds())
+	}
+}
+
+// computed counts a batch.
+func (m *meters) computed(rows int, seconds float64) {
+	if m != nil {
+		m.batches.Observe(float64(rows))
+		m.computes.Observe(seconds)
+	}
+}
 
 func (m *meters) rows(n int) { m.rowCount.Add(float64(n)) }
 

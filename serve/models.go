@@ -17,7 +17,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"mercer/internal/engine/freelist"
 	"mercer/model"
 )
 
@@ -38,10 +37,12 @@ type table struct {
 	byName map[string][]*served // versions, the one that is served by default last
 	names  []string
 	faults map[string]fault // files that could not be loaded
+	hidden []place          // files of models that were unloaded
 }
 
 // fault is a file that could not be loaded, as it was then, and why.
 type fault struct {
+	place
 	seen os.FileInfo // nil: it was not there
 	text string
 }
@@ -53,7 +54,7 @@ type served struct {
 	seen          os.FileInfo // of the file when it was loaded
 	model         *model.Model
 	gather        *gatherer
-	inputs        freelist.List[input]
+	inputs        sync.Pool // of *input: what many or large requests took is not kept for ever
 	meters        *meters
 	back          background
 	backFile      string // "": none
@@ -178,6 +179,7 @@ func (s *Models) load(ctx context.Context, all bool) error {
 			return err
 		}
 		if s.hidden[p.name] {
+			next.hidden = append(next.hidden, p)
 			continue
 		}
 		before := old.version(p.name, p.version)
@@ -205,7 +207,7 @@ func (s *Models) load(ctx context.Context, all bool) error {
 				continue
 			}
 		}
-		next.faults[p.file] = fault{st, err.Error()}
+		next.faults[p.file] = fault{p, st, err.Error()}
 		if old.faults[p.file].text != err.Error() {
 			s.failures.Add(1)
 			failed = append(failed, err)
@@ -234,7 +236,7 @@ func (s *Models) prepared(v *served) *served {
 		if v.backFile, own = s.opt.Backgrounds[v.name]; !own {
 			v.backFile = s.opt.Backgrounds[""]
 		}
-		v.gather = newGatherer(v.model.Learned, s.opt.places, s.opt.Queue, v.meters.batch)
+		v.gather = newGatherer(v.model.Learned, s.opt.places, s.opt.Queue, v.meters)
 	}
 	return v
 }
@@ -326,8 +328,7 @@ func (s *Models) unload(ctx context.Context, name string) error {
 	if len(s.now.Load().byName[name]) == 0 {
 		return &notFound{fmt.Sprintf("no model %q", name)}
 	}
-	s.hidden[name] = true
-	return s.load(ctx, true)
+	return s.control(ctx, name, true)
 }
 
 // show loads a model again that was unloaded, or whose file has changed. Its name is looked for among those of the folder.
@@ -335,14 +336,36 @@ func (s *Models) show(ctx context.Context, name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all, err := s.places()
-	if err != nil {
+	if err != nil && s.path != "" {
 		return err
 	}
-	if !slices.ContainsFunc(all, func(p place) bool { return p.name == name }) {
+	if s.path != "" && !slices.ContainsFunc(all, func(p place) bool { return p.name == name }) {
 		return &notFound{fmt.Sprintf("no model %q among the files", name)}
 	}
-	delete(s.hidden, name)
-	return s.load(ctx, true)
+	return s.control(ctx, name, false)
+}
+
+// control hides a model or shows it. What is wrong with the files of others is only logged.
+func (s *Models) control(ctx context.Context, name string, hide bool) error {
+	if s.path == "" {
+		return badf("the model %q is not of a file, so that it can be neither loaded nor unloaded", name)
+	}
+	if hide {
+		s.hidden[name] = true
+	} else {
+		delete(s.hidden, name)
+	}
+	err := s.load(ctx, true)
+	var own []error
+	for _, f := range s.now.Load().faults {
+		if f.name == name {
+			own = append(own, errors.New(f.text))
+		}
+	}
+	if err != nil && own == nil && s.opt.Log != nil {
+		s.opt.Log.Error("models are not reloaded; the old ones stay", "error", err.Error())
+	}
+	return errors.Join(own...)
 }
 
 // watch reloads until ctx is done: every period in which a file changes, and when asked.

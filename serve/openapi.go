@@ -37,7 +37,8 @@ func (s *Server) describe() []byte {
 		}
 		if r.name == "predict" {
 			for _, p := range [][2]string{{"scores", "1: with the scores"}, {"explain", "1: with what each column contributes to a score"},
-				{"class", "the class, label or target whose score is explained"}} {
+				{"class", "the class, label or target whose score is explained"},
+				{"interval", "a probability such as 0.9: with the ends of the interval that holds the truth with it; 1: of the usual probability"}} {
 				parameters = append(parameters, object{"name": p[0], "in": "query", "description": p[1], "schema": object{"type": "string"}})
 			}
 		}
@@ -60,7 +61,7 @@ func (s *Server) describe() []byte {
 			responses[e[0]] = object{"description": e[1], "content": object{"application/json": object{"schema": reference("Error")}}}
 		}
 		op["responses"] = responses
-		if r.open || len(s.tokens) == 0 {
+		if r.open || len(s.access.tokens) == 0 {
 			op["security"] = []any{}
 		}
 		at, ok := paths[path].(object)
@@ -77,7 +78,7 @@ func (s *Server) describe() []byte {
 		"components": object{"schemas": schemas(),
 			"securitySchemes": object{"token": object{"type": "http", "scheme": "bearer"}}},
 	}
-	if len(s.tokens) > 0 {
+	if len(s.access.tokens) > 0 {
 		all["security"] = []any{object{"token": []any{}}}
 	}
 	text, err := json.Marshal(all)
@@ -151,16 +152,18 @@ func schemas() object {
 		"name": text, "shape": list(object{"type": "integer", "minimum": 0}), "datatype": object{"type": "string", "enum": []any{
 			"BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "FP32", "FP64", "BF16", "BYTES"}},
 		"parameters": object{"type": "object"}, "data": object{"type": "array"}}}
+	settings := object{"type": "object", "properties": object{"interval": object{"type": []any{"number", "string", "boolean", "null"},
+		"description": "as in the query of /predict"}}}
 	rows := list(object{"anyOf": []any{record, row}})
 	return object{
 		"Error":       object{"type": "object", "required": []any{"error"}, "properties": object{"error": text}},
 		"Rows":        object{"anyOf": []any{record, rows}},
 		"Predictions": object{"anyOf": []any{prediction, list(prediction)}},
-		"Instances":   object{"type": "object", "required": []any{"instances"}, "properties": object{"instances": rows}},
+		"Instances":   object{"type": "object", "required": []any{"instances"}, "properties": object{"instances": rows, "parameters": settings}},
 		"Invocation": object{"type": "object", "properties": object{"instances": rows, "inputs": object{}, "dataframe_records": list(record),
-			"dataframe_split": object{"type": "object", "properties": object{"columns": list(text), "data": list(row)}}, "params": object{"type": "object"}}},
+			"dataframe_split": object{"type": "object", "properties": object{"columns": list(text), "data": list(row)}}, "params": settings}},
 		"PredictionList": object{"type": "object", "required": []any{"predictions"}, "properties": object{"predictions": object{"type": "array"}}},
-		"InferRequest": object{"type": "object", "required": []any{"inputs"}, "properties": object{"id": text, "parameters": object{"type": "object"},
+		"InferRequest": object{"type": "object", "required": []any{"inputs"}, "properties": object{"id": text, "parameters": settings,
 			"inputs": list(tensor), "outputs": list(object{"type": "object", "properties": object{"name": text, "parameters": object{"type": "object"}}})}},
 		"InferResponse": object{"type": "object", "required": []any{"model_name", "outputs"}, "properties": object{"model_name": text, "model_version": text,
 			"id": text, "outputs": list(tensor)}},

@@ -41,6 +41,7 @@ type pageData struct {
 
 type pageModel struct {
 	Name, Version, Task, At, Link, Card string
+	Level                               string // of intervals, "" for none
 	Now                                 bool
 }
 
@@ -77,6 +78,9 @@ func (c *call) page() error {
 		m := pageModel{Name: v.name, Version: v.version, Task: v.model.Info().Task, At: "/models/" + url.PathEscape(v.name) + "/predict",
 			Card: "/models/" + url.PathEscape(v.name) + "/card",
 			Link: "/?model=" + url.QueryEscape(v.name), Now: name == shown}
+		if level, err := v.model.IntervalLevel(0); err == nil {
+			m.Level = strconv.FormatFloat(level, 'g', -1, 64)
+		}
 		data.Models = append(data.Models, m)
 		if m.Now {
 			data.Model = &m

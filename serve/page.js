@@ -55,7 +55,7 @@ async function predict() {
   const p = answer.prediction;
   result.append(element("p", Array.isArray(p) ? p.join(", ") || "none" : typeof p === "number" ? String(Number(p.toPrecision(6))) : p, "answer"));
   const number = (v) => Array.isArray(v) ? v.map(number).join(", ") : String(Number(v.toPrecision(6)));
-  if (answer.lower !== undefined) result.append(element("p", "between " + number(answer.lower) + " and " + number(answer.upper), "muted"));
+  if (answer.lower !== undefined) result.append(element("p", "between " + number(answer.lower) + " and " + number(answer.upper) + ", with probability " + form.dataset.level, "muted"));
   if (answer.deviation !== undefined) result.append(element("p", "± " + number(answer.deviation), "muted"));
   const shares = Object.entries(answer.probabilities || {}).sort((a, b) => b[1] - a[1]).slice(0, 12);
   for (const [name, share] of shares) {
@@ -73,7 +73,7 @@ const why = document.getElementById("why"), contributions = document.getElementB
 async function explain(mine, asks) {
   let c;
   try {
-    const r = await fetch(form.dataset.at + "?explain=1", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(asks) });
+    const r = await fetch(form.dataset.at + "&explain=1", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(asks) });
     if (r.ok) c = (await r.json()).contributions;
   } catch (e) {
     // The prediction says that the server does not answer.

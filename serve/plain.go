@@ -62,6 +62,11 @@ func (c *call) wishes() (wish, error) {
 	q := c.r.URL.Query()
 	given := func(name string) bool { return q.Has(name) && q.Get(name) != "0" && q.Get(name) != "false" }
 	w.scores, w.explain = given("scores"), given("explain")
+	if q.Has("interval") {
+		if err := c.in.interval(q.Get("interval")); err != nil {
+			return w, err
+		}
+	}
 	if name := q.Get("class"); name != "" {
 		if w.of = outputNamed(c.in.m, name); w.of < 0 {
 			return w, badf("class: the model has no score of its own for %q; it has them for %s", shortened([]byte(name)), listed(outputNames(c.in.m)))
@@ -70,18 +75,26 @@ func (c *call) wishes() (wish, error) {
 	return w, nil
 }
 
-// ready computes what is wanted for the rows that were read.
+// plainScores computes what is wanted for the rows that were read.
 func (c *call) plainScores(want wish) error {
 	if err := c.score(); err != nil {
 		return err
 	}
-	if err := c.spread(); err != nil {
+	if err := c.spread(c.in.sure.varies, c.in.sure.intervals()); err != nil {
 		return err
 	}
 	if want.explain {
-		return c.explain(want.of)
+		if err := c.explain(want.of); err != nil {
+			return err
+		}
 	}
-	return nil
+	in, numbers := c.in, 0
+	for _, there := range []bool{want.scores, in.named == 0, in.sure.varies, in.sure.intervals(), in.sure.intervals()} {
+		if there {
+			numbers += in.m.Outputs()
+		}
+	}
+	return c.answers(in.named + numbers*numberBytes)
 }
 
 func (c *call) plainJSON(want wish) error {

@@ -51,14 +51,17 @@ func (c *call) plainArrow(want wish, file bool) error {
 	return c.written(c.r.Header.Get("Content-Type"), in.out)
 }
 
-// unpacked bounds what Arrow data may stand for, as a multiple of the bound of a body.
-const unpacked = 8
+// Arrow data may stand for this multiple of the bound of a body, and of their own bytes.
+const unpacked, ofOwn = 8, 64
 
 // readArrow reads rows whose columns have names, in any order.
 func (c *call) readArrow() error {
-	in := c.in
+	in, most := c.in, min(unpacked*c.opt.Body, 1<<20+ofOwn*int64(len(c.body)))
+	if err := c.lease.take(most); err != nil {
+		return err
+	}
 	var to []int // the column of each field, -1 for none
-	return dataset.ArrowRecords(c.body, unpacked*c.opt.Body, func(fields []string, values []any) error {
+	return dataset.ArrowRecords(c.body, most, func(fields []string, values []any) error {
 		if to == nil {
 			var err error
 			if to, err = in.columnsOf(fields, "the Arrow schema"); err != nil {

@@ -67,15 +67,15 @@ func (in *input) answerColumns(want wish) (all []answerColumn) {
 			value(name, t, in.scores.Row)
 		}
 	}
-	if in.varies {
+	if in.sure.varies {
 		for t := range outputs {
-			number("deviation"+several(t), 32, func(i int) float64 { return float64(in.deviations.Row(i)[t]) })
+			number("deviation"+several(t), 32, func(i int) float64 { return float64(in.sure.deviations.Row(i)[t]) })
 		}
 	}
-	if in.conformal != nil {
+	if in.sure.intervals() {
 		for t := range outputs {
-			value("lower"+several(t), t, in.lower.Row)
-			value("upper"+several(t), t, in.upper.Row)
+			value("lower"+several(t), t, in.sure.lower.Row)
+			value("upper"+several(t), t, in.sure.upper.Row)
 		}
 	}
 	if want.explain {

@@ -60,7 +60,11 @@ func (c *call) kserve() error {
 	}
 	in, found := c.in, false
 	err := in.parser.object(func(key []byte) error {
-		if string(key) != "instances" {
+		switch string(key) {
+		case "instances":
+		case "parameters":
+			return in.parameters()
+		default:
 			return in.parser.skip()
 		}
 		if found {
@@ -84,6 +88,12 @@ func (c *call) kserve() error {
 // predicted answers with the predictions alone.
 func (c *call) predicted() error {
 	if err := c.score(); err != nil {
+		return err
+	}
+	if err := c.spread(false, c.in.sure.asked); err != nil {
+		return err
+	}
+	if err := c.answers(3 * c.in.m.Outputs() * numberBytes); err != nil {
 		return err
 	}
 	in := c.in
@@ -112,7 +122,7 @@ func (c *call) mlflow() error {
 	err = p.object(func(key []byte) error {
 		switch name := string(key); name {
 		case "params":
-			return p.skip()
+			return in.parameters()
 		case "dataframe_split", "dataframe_records", "instances", "inputs":
 			if forms++; forms > 1 {
 				return badf("expected exactly one of dataframe_split, dataframe_records, instances and inputs")
@@ -120,7 +130,10 @@ func (c *call) mlflow() error {
 			if name == "dataframe_split" {
 				return c.split()
 			}
-			if p.next() == '{' { // columns with their values
+			if p.next() == '{' { // columns with their values, of which one in JSON is at least two bytes, and here 24 and more
+				if err := c.lease.take(16 * int64(len(c.body))); err != nil {
+					return err
+				}
 				return c.byColumn()
 			}
 			return p.array(in.rowOrRecord)

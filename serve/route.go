@@ -66,8 +66,11 @@ func newRoutes(opt *Options) map[string]*routing {
 	return all
 }
 
-// Check fails if a route or a shadow leads to a model that is not served.
+// Check fails if a route or a shadow leads to a model that is not served, or an origin is none.
 func (s *Server) Check() error {
+	if s.access.wrong != nil {
+		return s.access.wrong
+	}
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
 		for name := range s.routes {
 			if !yield(name) {
@@ -181,7 +184,7 @@ func (s *Server) shadows(c *call, answer func(*call) error) {
 		return
 	}
 	labels, numbers := c.in.outcome()
-	again := &call{Server: s, w: httptest.NewRecorder(), body: bytes.Clone(c.body), shadow: true, on: on}
+	again := &call{Server: s, w: httptest.NewRecorder(), body: bytes.Clone(c.body), shadow: true, on: on, lease: lease{of: &s.memory}}
 	if c.r != nil {
 		again.r = c.r.Clone(context.Background())
 	}

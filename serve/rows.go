@@ -7,7 +7,6 @@ import (
 
 	"mercer/dataset"
 	"mercer/eval"
-	"mercer/internal/solve/learn"
 	"mercer/matrix"
 	"mercer/model"
 )
@@ -29,14 +28,14 @@ type input struct {
 	out    []byte
 	proba  []float64
 	most   int // rows of a request
+	lease  *lease
 
-	probable                 bool   // the model has probabilities
-	binaries                 []byte // of outputs
-	varies                   bool   // the model has deviations
-	deviations, lower, upper matrix.Dense
-	conformal                *learn.Conformal // nil: no intervals
-	explained                []eval.Column
-	parts                    []part // of each row
+	probable  bool   // the model has probabilities
+	named     int    // bytes of a row's probabilities by their names, about
+	binaries  []byte // of outputs
+	sure      sureness
+	explained []eval.Column
+	parts     []part // of each row
 }
 
 func newInput(m *model.Model, most int) *input {
@@ -50,16 +49,26 @@ func newInput(m *model.Model, most int) *input {
 		in.plain = in.plain && m.Info().Schema.Columns[i].Categories == nil
 	}
 	in.probable = m.HasProbabilities()
-	in.varies, in.conformal = varies(m), m.Conformal()
+	in.sure.know(m)
+	for _, name := range names(m) {
+		in.named += len(name) + numberBytes
+	}
 	in.values, in.other = make([]any, len(in.columns)), make([]bool, len(in.columns))
 	return in
 }
 
 // begin forgets the rows of the last request.
-func (in *input) begin(body []byte) {
+func (in *input) begin(body []byte, l *lease) {
+	in.lease = l
 	in.x.Reshape(0, in.m.Dim())
 	in.x.Data = in.x.Data[:0]
 	in.parser = parser{data: body, text: in.parser.text}
+	in.sure.asked, in.sure.level = false, 0
+}
+
+// size is the memory that an input has for rows and answers.
+func (in *input) size() int64 {
+	return 4*int64(cap(in.x.Data)+cap(in.scores.Data)) + int64(cap(in.out)+cap(in.binaries))
 }
 
 // next appends a row of zeros and returns it.
@@ -70,7 +79,11 @@ func (in *input) next() ([]float32, error) {
 	}
 	n := len(in.x.Data)
 	if n+d > cap(in.x.Data) {
-		more := make([]float32, n, max(2*cap(in.x.Data), n+d))
+		size := max(2*cap(in.x.Data), n+d)
+		if err := in.lease.take(4 * int64(size)); err != nil {
+			return nil, err
+		}
+		more := make([]float32, n, size)
 		copy(more, in.x.Data)
 		in.x.Data = more
 	}
@@ -83,6 +96,9 @@ func (in *input) next() ([]float32, error) {
 
 // columnsOf are the columns of the model that names stand for, -1 for none; what has the names is for messages.
 func (in *input) columnsOf(names []string, what string) ([]int, error) {
+	if most := len(in.columns) + 100_000; len(names) > most {
+		return nil, badf("%s has %d columns; the model has %d, and at most %d are read", what, len(names), len(in.columns), most)
+	}
 	to := make([]int, len(names))
 	seen := map[string]bool{}
 	known := 0

@@ -10,16 +10,17 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/subtle"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/pprof"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,6 +35,10 @@ type Options struct {
 	// Body bounds the bytes of a request, and Rows its rows; 0 means 32 MiB and 100,000.
 	Body int64
 	Rows int
+
+	// Memory bounds the bytes that all requests hold at a time, about: bodies, rows and answers; 0 means 1 GiB. A request beyond it is
+	// refused with status 503, one that would take more alone with 413.
+	Memory int64
 
 	// Queue bounds the rows that wait to be computed; 0 means 16,384. More are refused with status 503.
 	Queue int
@@ -79,7 +84,9 @@ type Server struct {
 	meters  *allMeters
 	closing atomic.Bool
 	bodies  sync.Pool
-	tokens  [][]byte
+	memory  memory
+
+	access  access
 	openAPI []byte
 	grpc    *grpc.Server
 	aside   *turns
@@ -95,6 +102,7 @@ func Handler(models *Models, opt Options) *Server {
 	opt.Body = cmp.Or(opt.Body, 32<<20)
 	opt.Rows = cmp.Or(opt.Rows, 100_000)
 	opt.Queue = cmp.Or(opt.Queue, 16_384)
+	opt.Memory = cmp.Or(opt.Memory, 1<<30)
 	opt.Timeout = cmp.Or(opt.Timeout, 10*time.Second)
 	opt.places = runtime.GOMAXPROCS(0)
 	opt.meters = newMeters()
@@ -104,10 +112,9 @@ func Handler(models *Models, opt Options) *Server {
 	s := &Server{models: models, opt: opt, mux: http.NewServeMux(), meters: opt.meters}
 	s.routes, s.shadowing = newRoutes(&opt), make(chan struct{}, 2*opt.places)
 	s.aside = newTurns(max(1, opt.places/2), 64)
+	s.memory.most = opt.Memory
 	s.bodies.New = func() any { return new(bytes.Buffer) }
-	for _, t := range opt.Tokens {
-		s.tokens = append(s.tokens, []byte(t))
-	}
+	s.access.adopt(&opt)
 	models.adopt(opt)
 	s.meters.watch(models)
 	s.handle()
@@ -131,9 +138,7 @@ type route struct {
 func (s *Server) handle() {
 	for _, r := range s.table() {
 		if r.control && !s.opt.Control {
-			r.handle = func(*call) error {
-				return &httpError{http.StatusForbidden, errors.New("clients may not load and unload models; start the server with model control")}
-			}
+			r.handle = func(*call) error { return errControl }
 		}
 		s.mux.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, req *http.Request) { s.serve(w, req, r) })
 	}
@@ -169,6 +174,7 @@ type call struct {
 	on   *served
 	rows int
 
+	lease  lease
 	asked  string // the name that the request has for the model
 	shadow bool   // on is to compute it, whatever the request says
 }
@@ -181,17 +187,24 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close") // so that the client sends nothing more here while it is closed
 	}
 	if r.ProtoMajor == 2 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") {
+		l := lease{of: &s.memory}
+		defer l.release()
+		r.Body = &leased{ReadCloser: r.Body, lease: &l, most: math.MaxInt64} // gRPC bounds messages itself
 		s.grpc.ServeHTTP(w, r)
 		return
 	}
 	if len(s.opt.Origins) > 0 && s.crossOrigin(w, r) {
 		return
 	}
-	if _, pattern := s.mux.Handler(r); pattern == "" {
-		s.unknown(w, r)
+	if err := s.access.strangers.Check(r); err != nil && !slices.Contains(s.opt.Origins, "*") {
+		s.serve(w, r, &route{name: "stranger", open: true, handle: (*call).stranger})
 		return
 	}
-	if s.opt.Profile && strings.HasPrefix(r.URL.Path, "/debug/pprof/") && !s.allowed(r) {
+	if _, pattern := s.mux.Handler(r); pattern == "" {
+		s.serve(w, r, &route{name: "unknown", open: true, handle: (*call).unknown})
+		return
+	}
+	if s.opt.Profile && strings.HasPrefix(r.URL.Path, "/debug/pprof/") && !s.access.allowed(r.Header.Get("Authorization")) {
 		fail(w, http.StatusUnauthorized, errToken)
 		return
 	}
@@ -199,77 +212,32 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // unknown answers a request that no route takes: with the methods of the path, if it has others.
-func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
+func (c *call) unknown() error {
 	var others []string
 	for _, m := range []string{"GET", "POST"} {
-		other := r.Clone(r.Context())
+		other := c.r.Clone(c.ctx)
 		other.Method = m
-		if _, pattern := s.mux.Handler(other); pattern != "" && m != r.Method {
+		if _, pattern := c.mux.Handler(other); pattern != "" && m != c.r.Method {
 			others = append(others, m)
 		}
 	}
 	if others != nil {
-		w.Header().Set("Allow", strings.Join(others, ", "))
-		fail(w, http.StatusMethodNotAllowed, fmt.Errorf("%s takes %s", shortened([]byte(r.URL.Path)), strings.Join(others, " or ")))
-		return
+		c.w.Header().Set("Allow", strings.Join(others, ", "))
+		return &httpError{http.StatusMethodNotAllowed, fmt.Errorf("%s takes %s", shortened([]byte(c.r.URL.Path)), strings.Join(others, " or "))}
 	}
-	fail(w, http.StatusNotFound, fmt.Errorf("there is nothing at %s; /openapi.json lists what there is", shortened([]byte(r.URL.Path))))
-}
-
-// crossOrigin allows pages of other origins to send requests; true if that is all there was to answer.
-func (s *Server) crossOrigin(w http.ResponseWriter, r *http.Request) bool {
-	origin := r.Header.Get("Origin")
-	if origin == "" {
-		return false
-	}
-	w.Header().Add("Vary", "Origin")
-	for _, o := range s.opt.Origins {
-		if o != "*" && o != origin {
-			continue
-		}
-		h := w.Header()
-		h.Set("Access-Control-Allow-Origin", origin)
-		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Inference-Header-Content-Length, X-Request-Id, X-Request-Timeout")
-		h.Set("Access-Control-Allow-Methods", "GET, POST")
-		h.Set("Access-Control-Expose-Headers", "Inference-Header-Content-Length, X-Request-Id, Retry-After")
-	}
-	if r.Method == http.MethodOptions {
-		w.WriteHeader(http.StatusNoContent)
-		return true
-	}
-	return false
-}
-
-var errToken = errors.New("the request needs a valid token: Authorization: Bearer TOKEN")
-
-// allowed says whether a request has a token, in a time that tells nothing about those there are.
-func (s *Server) allowed(r *http.Request) bool {
-	if s.tokens == nil {
-		return true
-	}
-	got, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	found := 0
-	for _, t := range s.tokens {
-		found |= subtle.ConstantTimeCompare([]byte(got), t)
-	}
-	return ok && found == 1
+	return &notFound{fmt.Sprintf("there is nothing at %s; /openapi.json lists what there is", shortened([]byte(c.r.URL.Path)))}
 }
 
 // serve answers a request by a route: token, deadline, body, answer, log and metrics.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, to *route) {
 	start := time.Now()
-	id := r.Header.Get("X-Request-Id")
-	if id == "" || len(id) > 128 || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		id = newID()
-	}
+	id := requestID(r.Header.Get("X-Request-Id"))
 	w.Header().Set("X-Request-Id", id)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	status := &statusWriter{ResponseWriter: w, status: http.StatusOK}
-	c := &call{Server: s, w: status, r: r}
+	c := &call{Server: s, w: status, r: r, lease: lease{of: &s.memory}}
 	err := s.answer(c, to)
-	if c.in != nil {
-		c.on.inputs.Put(c.in)
-	}
+	c.done()
 	code := status.status
 	if err != nil {
 		code = statusOf(err)
@@ -285,26 +253,38 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, to *route) {
 	if c.on != nil && err == nil {
 		c.on.meters.rows(c.rows)
 	}
-	if s.opt.Log.Enabled(r.Context(), slog.LevelInfo) {
-		s.logged(c, to, id, code, took, err)
-	}
+	s.logged(c, to.open, code, took, err, slog.String("id", id), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.String("from", r.RemoteAddr), trace(r.Header.Get("Traceparent")))
 }
 
-func (s *Server) logged(c *call, to *route, id string, code int, took time.Duration, err error) {
-	attributes := []slog.Attr{slog.String("id", id), slog.String("method", c.r.Method), slog.String("path", c.r.URL.Path),
-		slog.Int("status", code), slog.Duration("took", took), slog.String("from", c.r.RemoteAddr)}
-	if c.on != nil {
-		attributes = append(attributes, slog.String("model", c.on.name), slog.String("version", c.on.version), slog.Int("rows", c.rows))
-	}
+// logged writes a line about a request.
+func (s *Server) logged(c *call, open bool, code int, took time.Duration, err error, what ...slog.Attr) {
 	level := slog.LevelInfo
-	if to.open {
+	if open {
 		level = slog.LevelDebug
 	}
 	if err != nil {
-		attributes = append(attributes, slog.String("error", err.Error()))
 		level = slog.LevelWarn
 	}
-	s.opt.Log.LogAttrs(c.r.Context(), level, "request", attributes...)
+	if !s.opt.Log.Enabled(context.Background(), level) {
+		return
+	}
+	what = append(what, slog.Int("status", code), slog.Duration("took", took))
+	if c.on != nil {
+		what = append(what, slog.String("model", c.on.name), slog.String("version", c.on.version), slog.Int("rows", c.rows))
+	}
+	if err != nil {
+		what = append(what, slog.String("error", err.Error()))
+	}
+	s.opt.Log.LogAttrs(context.Background(), level, "request", what...)
+}
+
+// trace is the trace of a W3C traceparent header, so that a line of the log is found with it.
+func trace(parent string) slog.Attr {
+	if part := strings.Split(parent, "-"); len(part) >= 4 && len(part[1]) == 32 {
+		return slog.String("trace", part[1])
+	}
+	return slog.Attr{} // which is left out
 }
 
 // answer reads the request and answers it. A panic is a fault of the server, and ends this request alone.
@@ -316,8 +296,12 @@ func (s *Server) answer(c *call, to *route) (err error) {
 			err = &httpError{http.StatusInternalServerError, errors.New("the server failed on this request")}
 		}
 	}()
-	if !to.open && !s.allowed(c.r) {
-		c.w.Header().Set("WWW-Authenticate", "Bearer")
+	if !to.open && !s.access.allowed(c.r.Header.Get("Authorization")) {
+		scheme := "Bearer"
+		if strings.Contains(c.r.Header.Get("Accept"), "text/html") {
+			scheme = `Basic realm="Mercer: a token as the password"`
+		}
+		c.w.Header().Set("WWW-Authenticate", scheme)
 		return &httpError{http.StatusUnauthorized, errToken}
 	}
 	timeout, err := timeoutOf(c.r, s.opt.Timeout)
@@ -327,27 +311,17 @@ func (s *Server) answer(c *call, to *route) (err error) {
 	ctx, cancel := context.WithTimeout(c.r.Context(), timeout)
 	defer cancel()
 	c.ctx = ctx
-	if c.r.Method == http.MethodPost {
-		buffer := s.bodies.Get().(*bytes.Buffer)
+	if c.r.Method == http.MethodPost && to.method != "" {
+		buffer, err := c.readBody()
+		if err != nil {
+			return err
+		}
 		defer func() {
-			const most = 16 << 20 // a large one is not kept
-			if buffer.Cap() <= most {
+			if buffer.Cap() <= mostKept {
 				buffer.Reset()
 				s.bodies.Put(buffer)
 			}
 		}()
-		limited := http.MaxBytesReader(c.w, c.r.Body, s.opt.Body)
-		if n := c.r.ContentLength; n > s.opt.Body {
-			return &httpError{http.StatusRequestEntityTooLarge, fmt.Errorf("the body has %d bytes; at most %d are taken", n, s.opt.Body)}
-		}
-		buffer.Grow(int(max(0, min(c.r.ContentLength, 1<<20))) + bytes.MinRead) // more only as it comes
-		if _, err := buffer.ReadFrom(limited); err != nil {
-			var large *http.MaxBytesError
-			if errors.As(err, &large) {
-				return &httpError{http.StatusRequestEntityTooLarge, fmt.Errorf("the body has more than %d bytes", s.opt.Body)}
-			}
-			return badf("the body could not be read: %w", err)
-		}
 		c.body = buffer.Bytes()
 	}
 	if err := to.handle(c); err != nil {
@@ -402,18 +376,30 @@ func (c *call) model(name, version string) error {
 		c.w.Header().Set("X-Model", on.name+"/"+on.version)
 	}
 	c.on = on
-	c.in = on.inputs.Get()
-	if c.in.m == nil {
-		*c.in = *newInput(on.model, c.opt.Rows)
+	if c.in, _ = on.inputs.Get().(*input); c.in == nil || c.lease.take(c.in.size()) != nil {
+		c.in = newInput(on.model, c.opt.Rows)
 	}
-	c.in.begin(c.body)
+	c.in.begin(c.body, &c.lease)
 	return nil
+}
+
+// done gives back the memory of a request that is answered.
+func (c *call) done() {
+	if c.in != nil {
+		if c.in.lease = nil; c.in.size() <= mostKept {
+			c.on.inputs.Put(c.in)
+		}
+	}
+	c.lease.release()
 }
 
 // score computes the scores of the rows that were read.
 func (c *call) score() error {
 	in := c.in
 	c.rows = in.x.Rows
+	if err := c.lease.take(max(0, 4*int64(in.x.Rows)*int64(in.m.Outputs())-4*int64(cap(in.scores.Data)))); err != nil {
+		return err
+	}
 	in.scores.Reshape(in.x.Rows, in.m.Outputs())
 	if in.x.Rows == 0 {
 		return nil
@@ -494,7 +480,11 @@ func (w *statusWriter) Write(b []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-func newID() string {
+// requestID is the id that a request has, or a new one.
+func requestID(given string) string {
+	if given != "" && len(given) <= 128 && !strings.ContainsFunc(given, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return given
+	}
 	var b [8]byte
 	_, _ = rand.Read(b[:])
 	return hex.EncodeToString(b[:])

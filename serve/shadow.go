@@ -45,13 +45,8 @@ func (m *shadowMeters) compare(c *call, answer func(*call) error, labels []strin
 			s.opt.Log.Error("panic", "shadow", c.on.name, "reason", fmt.Sprint(r))
 		}
 	}()
-	err := answer(c)
-	if c.in == nil {
-		m.failed.Inc()
-		return
-	}
-	defer c.on.inputs.Put(c.in)
-	if err != nil {
+	defer c.done()
+	if err := answer(c); err != nil || c.in == nil {
 		m.failed.Inc()
 		return
 	}

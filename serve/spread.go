@@ -2,44 +2,112 @@ package serve
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 
+	"mercer/internal/solve/learn"
 	"mercer/matrix"
 	"mercer/model"
 )
 
-// varies says whether a model has deviations of its predictions.
-func varies(m *model.Model) bool {
-	r, ok := m.Predictor().(model.Ridge)
-	return ok && r.Variance != nil
+// sureness is how far the numbers that a regression predicts may be from the truth: deviations, and the ends of intervals.
+type sureness struct {
+	varies bool // the model has deviations
+	always bool // its answers have intervals: it was trained for those of one level
+	there  bool // it has intervals
+
+	asked bool    // the request wants intervals
+	level float64 // of this level, 0 for that of the model
+
+	deviations, lower, upper matrix.Dense
 }
 
-// spread computes the deviations and intervals of the rows that were scored, if the model has them.
-func (c *call) spread() error {
-	in := c.in
-	rows, outputs := in.x.Rows, in.m.Outputs()
-	if in.varies {
-		in.deviations.Reshape(rows, outputs)
-		err := c.aside.do(c.ctx, func() error { return in.m.Deviations(&in.deviations, matrix.Rows{Dense: &in.x}) })
+func (s *sureness) know(m *model.Model) {
+	r, ok := m.Predictor().(model.Ridge)
+	_, err := m.IntervalLevel(0)
+	s.varies, s.always, s.there = ok && r.Variance != nil, m.Conformal() != nil, err == nil
+}
+
+// intervals says whether the plain protocol answers with intervals.
+func (s *sureness) intervals() bool { return s.asked || s.always }
+
+// interval notes that a request wants intervals: of a level, or of that of the model for true, 1 and "".
+func (in *input) interval(wanted any) error {
+	if wanted == nil {
+		return nil
+	}
+	text := fmt.Sprint(wanted)
+	switch text {
+	case "0", "false":
+		return nil
+	case "1", "true", "":
+		in.sure.level = 0
+	default:
+		level, err := strconv.ParseFloat(text, 64)
+		if err != nil || learn.CheckLevel(level) != nil {
+			return badf("interval: %q is no probability between 0 and 1, such as 0.9", shortened([]byte(text)))
+		}
+		in.sure.level = level
+	}
+	in.sure.asked = true
+	if _, err := in.m.IntervalLevel(in.sure.level); err != nil {
+		return badf("interval: %w", err)
+	}
+	return nil
+}
+
+// parameters reads the parameters of a request, of which "interval" is known.
+func (in *input) parameters() error {
+	p := &in.parser
+	if p.next() != '{' {
+		return p.skip()
+	}
+	return p.object(func(key []byte) error {
+		if string(key) != "interval" {
+			return p.skip()
+		}
+		wanted, err := p.scalar()
 		if err != nil {
 			return err
 		}
-	}
-	if in.conformal == nil {
+		return in.interval(wanted)
+	})
+}
+
+// spread computes the deviations and intervals of the rows that were scored, as far as they are wanted.
+func (c *call) spread(deviations, intervals bool) error {
+	if !deviations && !intervals {
 		return nil
 	}
-	in.lower.Reshape(rows, outputs)
-	in.upper.Reshape(rows, outputs)
-	for i := range rows {
-		lower, upper := in.lower.Row(i), in.upper.Row(i)
-		for t, v := range in.scores.Row(i) {
-			radius := in.conformal.Radius[t]
-			if in.conformal.Scaled {
-				radius *= float64(in.deviations.Row(i)[t])
-			}
-			lower[t], upper[t] = float32(float64(v)-radius), float32(float64(v)+radius)
-		}
+	in, s := c.in, &c.in.sure
+	rows, outputs := in.x.Rows, in.m.Outputs()
+	for _, dst := range []*matrix.Dense{&s.deviations, &s.lower, &s.upper} {
+		dst.Reshape(rows, outputs)
 	}
-	return nil
+	some := func() error {
+		for at := 0; at < rows && c.ctx.Err() == nil; at += gatherRows {
+			end := min(rows, at+gatherRows)
+			x := matrix.Rows{Dense: in.x.Slice(at, end)}
+			var known *matrix.Dense
+			if deviations {
+				known = s.deviations.Slice(at, end)
+				if err := in.m.Deviations(known, x); err != nil {
+					return err
+				}
+			}
+			if !intervals {
+				continue
+			}
+			if err := in.m.IntervalsAround(s.level, s.lower.Slice(at, end), s.upper.Slice(at, end), in.scores.Slice(at, end), known, x); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if conformal := in.m.Conformal(); !deviations && (conformal == nil || !conformal.Scaled) {
+		return some() // takes less time than the scores
+	}
+	return c.aside.do(c.ctx, some)
 }
 
 // turns lets few computations run at a time that are not products of rows: explanations and deviations. Others wait, a

@@ -28,6 +28,8 @@ type infer struct {
 	inputs  []tensor
 	outputs []output
 	binary  bool // for outputs that say nothing
+
+	interval any // the parameter of that name, nil for none
 }
 
 // output is what a request wants to have.
@@ -55,6 +57,9 @@ func (c *call) v2infer() error {
 		head, tail = c.body[:n], c.body[n:]
 	}
 	var q infer
+	if err := c.lease.take(elementBytes * int64(len(head))); err != nil {
+		return err
+	}
 	c.in.parser.data = head
 	if err := c.in.readInfer(&q); err != nil {
 		return err
@@ -70,7 +75,7 @@ func (c *call) v2infer() error {
 		if t.given || t.size > len(tail) {
 			return badf("input %q: binary_data_size %d with %d bytes left in the body; data come in one way only", shortened([]byte(t.name)), t.size, len(tail))
 		}
-		if err := t.decode(tail[:t.size]); err != nil {
+		if err := c.decode(t, tail[:t.size]); err != nil {
 			return err
 		}
 		tail = tail[t.size:]
@@ -89,6 +94,19 @@ func (c *call) v2infer() error {
 		return err
 	}
 	return c.v2answer(&q, wanted)
+}
+
+// elementBytes are those that an element takes here, of one or two bytes in a request.
+const elementBytes = 8
+
+// decode reads a binary tensor; those of FP32 stay where they are.
+func (c *call) decode(t *tensor, data []byte) error {
+	if t.datatype != "FP32" {
+		if err := c.lease.take(elementBytes * int64(len(data))); err != nil {
+			return err
+		}
+	}
+	return t.decode(data)
 }
 
 // readInfer reads the JSON of an inference.
@@ -141,11 +159,15 @@ func (in *input) readInfer(q *infer) error {
 			})
 		case "parameters":
 			return p.object(func(key []byte) (err error) {
-				if string(key) != "binary_data_output" {
-					return p.skip()
+				switch string(key) {
+				case "binary_data_output":
+					q.binary, err = p.boolean()
+					return err
+				case "interval":
+					q.interval, err = p.scalar()
+					return err
 				}
-				q.binary, err = p.boolean()
-				return err
+				return p.skip()
 			})
 		}
 		return p.skip()

@@ -30,29 +30,24 @@ func (in *input) available() []produced {
 		all = append(all, produced{name: "probabilities", datatype: "FP64", width: len(names(in.m))})
 	}
 	all = append(all, produced{name: "scores", datatype: in.precision(), width: info.Outputs})
-	if in.varies {
+	if in.sure.varies {
 		all = append(all, produced{name: "deviation", datatype: "FP32", width: info.Outputs})
 	}
-	if in.conformal != nil {
+	if in.sure.there {
 		all = append(all, produced{name: "lower", datatype: in.precision(), width: info.Outputs}, produced{name: "upper", datatype: in.precision(), width: info.Outputs})
 	}
 	return all
-}
-
-// spreads are the outputs that say how sure a prediction is.
-func (p *produced) spreads() bool {
-	return p.name == "deviation" || p.name == "lower" || p.name == "upper"
 }
 
 // numbersOf are the numbers that an output is made of for row i; but for deviations, Value makes them its values.
 func (in *input) numbersOf(p *produced, i int) []float32 {
 	switch p.name {
 	case "deviation":
-		return in.deviations.Row(i)
+		return in.sure.deviations.Row(i)
 	case "lower":
-		return in.lower.Row(i)
+		return in.sure.lower.Row(i)
 	case "upper":
-		return in.upper.Row(i)
+		return in.sure.upper.Row(i)
 	}
 	return in.scores.Row(i)
 }
@@ -70,12 +65,19 @@ func (c *call) produce(wanted []produced) error {
 	if err := c.score(); err != nil {
 		return err
 	}
+	deviations, intervals := false, false
 	for i := range wanted {
-		if wanted[i].spreads() {
-			return c.spread()
-		}
+		deviations = deviations || wanted[i].name == "deviation"
+		intervals = intervals || wanted[i].name == "lower" || wanted[i].name == "upper"
 	}
-	return nil
+	if err := c.spread(deviations, intervals); err != nil {
+		return err
+	}
+	numbers := 0
+	for i := range wanted {
+		numbers += wanted[i].width
+	}
+	return c.answers(numbers * numberBytes)
 }
 
 // precision is the type of scores, and so of a regression's predictions.
@@ -86,11 +88,18 @@ func (in *input) precision() string {
 	return "FP32"
 }
 
-// outputs are those that a request wants: the prediction, and the probabilities of a model that has them, if it says nothing.
+// outputs are those that a request wants: if it says nothing, the prediction, and the probabilities of a model that has them, or the
+// ends of intervals if it asks for those by its parameter.
 func (in *input) outputs(q *infer) ([]produced, error) {
+	if err := in.interval(q.interval); err != nil {
+		return nil, err
+	}
 	all := in.available()
 	if len(q.outputs) == 0 {
-		all = all[:slices.IndexFunc(all, func(p produced) bool { return p.name == "scores" })]
+		ends := all[len(all)-2:]
+		if all = all[:slices.IndexFunc(all, func(p produced) bool { return p.name == "scores" })]; in.sure.asked {
+			all = append(all, ends...)
+		}
 		for i := range all {
 			all[i].binary = q.binary
 		}

@@ -86,6 +86,8 @@ func readInferRequest(in []byte) (*inferRequest, error) {
 			q.version, err = text(data)
 		case 3:
 			q.id, err = text(data)
+		case 4:
+			return q.parameter(data)
 		case 5:
 			if len(q.inputs) == 1<<16 {
 				return badf("more than %d inputs", 1<<16)
@@ -135,6 +137,39 @@ func readInferRequest(in []byte) (*inferRequest, error) {
 		}
 	}
 	return q, nil
+}
+
+// parameter reads an entry of the parameters: a key (1) and an InferParameter (2).
+func (q *inferRequest) parameter(in []byte) error {
+	var key string
+	var value any
+	err := fields(in, func(n protowire.Number, _ protowire.Type, _ uint64, data []byte) (err error) {
+		switch n {
+		case 1:
+			key, err = text(data)
+		case 2:
+			return fields(data, func(n protowire.Number, _ protowire.Type, bits uint64, data []byte) (err error) {
+				switch n {
+				case 1:
+					value = bits != 0
+				case 2:
+					value = int64(bits)
+				case 3:
+					value, err = text(data)
+				case 4:
+					value = math.Float64frombits(bits)
+				case 5:
+					value = bits
+				}
+				return err
+			})
+		}
+		return err
+	})
+	if key == "interval" {
+		q.interval = value
+	}
+	return err
 }
 
 func readInferTensor(in []byte) (t tensor, err error) {

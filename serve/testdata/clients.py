@@ -1,4 +1,5 @@
-"""The clients that people have, against mercer serve: python clients.py URL NAME, with a model of the columns of people.csv.
+"""The clients that people have, against mercer serve: python clients.py URL NAME URL2 NAME2, with a model of the columns of people.csv, and a
+regression by the default learner of the same columns, which clients may load and unload.
 
     pip install tritonclient[http,grpc] pyarrow requests
 """
@@ -11,7 +12,7 @@ import requests
 import tritonclient.grpc as triton_grpc
 import tritonclient.http as triton
 
-url, name = sys.argv[1], sys.argv[2]
+url, name, flats_url, flats = sys.argv[1:]
 records = [{"size": 95.5, "town": "Bonn", "rooms": 4}, {"size": 31.0, "town": "Ulm", "rooms": 1}, {"size": 180.0, "town": "none such", "rooms": 7}]
 wanted = [p["prediction"] for p in requests.post(f"{url}/models/{name}/predict", json=records).json()]
 proba = [list(p["probabilities"].values()) for p in requests.post(f"{url}/models/{name}/predict", json=records).json()]
@@ -73,4 +74,31 @@ for media, write, read in (("stream", pa.ipc.new_stream, pa.ipc.open_stream), ("
     answer = requests.post(f"{url}/models/{name}/predict", data=body.getvalue(), headers={"Content-Type": f"application/vnd.apache.arrow.{media}"})
     got = read(io.BytesIO(answer.content)).read_all().to_pydict()
     assert got["prediction"] == wanted and np.array_equal(np.array([got[f"p_{c}"] for c in ("cheap", "dear", "fair")]).T, np.array(proba)), got
+# Intervals by a parameter or by the names of outputs, packed bodies, and the repository, over HTTP and gRPC.
+one = requests.post(f"{flats_url}/predict?interval=0.8", json=records).json()
+usual = requests.post(f"{flats_url}/predict?interval", json=records).json()
+assert all(u["lower"] < o["lower"] < o["prediction"] < o["upper"] < u["upper"] for o, u in zip(one, usual)), (one, usual)
+for module, packed in ((triton, {"request_compression_algorithm": "gzip", "response_compression_algorithm": "gzip"}), (triton, {"request_compression_algorithm": "deflate"}),
+                       (triton_grpc, {"compression_algorithm": "gzip"})):
+    client = module.InferenceServerClient(flats_url.removeprefix("http://"))
+    inputs = []
+    for column, datatype, values in (("size", "FP64", np.array([r["size"] for r in records])), ("town", "BYTES", np.array([r["town"] for r in records], dtype=object)),
+                                     ("rooms", "INT32", np.array([r["rooms"] for r in records], dtype=np.int32))):
+        inputs.append(module.InferInput(column, [3], datatype))
+        inputs[-1].set_data_from_numpy(values)
+    ends = [module.InferRequestedOutput("lower"), module.InferRequestedOutput("upper")]
+    for asked, more, want in ((None, {"interval": 0.8}, one), (ends, {"interval": "0.8"}, one), (ends, {}, usual)):
+        answer = client.infer(flats, inputs, outputs=asked, parameters=more, **packed)
+        for end in ("lower", "upper"):
+            assert np.array_equal(answer.as_numpy(end).ravel(), np.array([w[end] for w in want], dtype=np.float32)), (end, answer.as_numpy(end), want)
+
+    def states():
+        index = client.get_model_repository_index()
+        return [m["state"] if isinstance(m, dict) else m.state for m in (index if isinstance(index, list) else index.models)]
+
+    assert states() == ["READY"]
+    client.unload_model(flats)
+    assert states() == ["UNAVAILABLE"] and not client.is_model_ready(flats)
+    client.load_model(flats)
+    assert states() == ["READY"] and client.is_model_ready(flats)
 print("clients: all answers are the same")

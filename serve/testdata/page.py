@@ -1,4 +1,5 @@
-"""The page of mercer serve in Chromium: python page.py URL CHROMIUM [FOLDER for pictures], with the model that .ci/clients trains.
+"""The page of mercer serve in Chromium: python page.py URL URL2 CHROMIUM [FOLDER for pictures], with the models that
+.ci/clients trains.
 
     pip install playwright
 """
@@ -8,8 +9,8 @@ import sys
 
 from playwright.sync_api import expect, sync_playwright
 
-url, chromium = sys.argv[1], sys.argv[2]
-pictures = sys.argv[3] if len(sys.argv) > 3 else ""
+url, flats_url, chromium = sys.argv[1:4]
+pictures = sys.argv[4] if len(sys.argv) > 4 else ""
 
 with sync_playwright() as p:
     browser = p.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
@@ -83,5 +84,19 @@ with sync_playwright() as p:
             page.wait_for_timeout(800)
             page.screenshot(path=f"{pictures}/page-{width}-{scheme}.png", full_page=True)
         page.close()
+
+    # A regression has an interval, in the form and in the table.
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.goto(flats_url + "/")
+    expect(page.locator("#result")).to_contain_text(", with probability 0.9")
+    expect(page.locator("#contributions")).to_contain_text("Score of price")
+    page.locator("#file").set_input_files({"name": "flats.csv", "mimeType": "text/csv", "buffer": rows.encode()})
+    expect(page.locator("#batch a")).to_have_count(1)
+    with page.expect_download() as saved:
+        page.locator("#batch a").click()
+    got = list(csv.DictReader(io.StringIO(open(saved.value.path()).read())))
+    assert all(float(r["lower"]) < float(r["prediction"]) < float(r["upper"]) for r in got) and len(got) == 3, got
+    if pictures:
+        page.screenshot(path=f"{pictures}/flats-390.png", full_page=True)
     browser.close()
 print("page: all is well, light and dark, and on a phone")

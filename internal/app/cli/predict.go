@@ -289,7 +289,7 @@ func (p *predict) spread(m *model.Model, x matrix.Rows, scores *matrix.Dense) (s
 	}
 	if p.interval != "" {
 		s.lower, s.upper = matrix.NewDense(scores.Rows, scores.Cols), matrix.NewDense(scores.Rows, scores.Cols)
-		err = m.Intervals(p.level, s.lower, s.upper, scores, x)
+		err = m.IntervalsAround(p.level, s.lower, s.upper, scores, s.deviations, x)
 	}
 	return s, err
 }

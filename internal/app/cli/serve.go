@@ -1,16 +1,12 @@
 package cli
 
 import (
-	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,6 +23,7 @@ type serving struct {
 	cert, key, clientCA string
 	log                 string
 	demo                bool
+	memory              bytesValue
 	backgrounds         []string
 	routes, shadows     []string
 }
@@ -63,6 +60,7 @@ and --tls-cert before others can reach it.`,
 	f.DurationVar(&s.opt.Timeout, "timeout", 10*time.Second, "time that a request may take; it may ask for less by X-Request-Timeout")
 	f.Int64Var(&s.opt.Body, "max-body", 32<<20, "most bytes of a request")
 	f.IntVar(&s.opt.Rows, "max-rows", 100_000, "most rows of a request")
+	f.Var(&s.memory, "memory", "most memory that requests may take at a time, about; more are refused with status 503 (default 1GiB)")
 	f.IntVar(&s.opt.Queue, "max-queue", 16_384, "most rows that wait; more are refused with status 503")
 	f.DurationVar(&s.listen.Watch, "watch", time.Second, "how often to look whether files have changed; 0: only on SIGHUP")
 	f.DurationVar(&s.listen.Drain, "drain", 0, "on SIGTERM: time between failing readiness and the end of listening")
@@ -70,7 +68,7 @@ and --tls-cert before others can reach it.`,
 	f.StringVar(&s.tokens, "token-file", "", "file with a token a line, of which requests must have one (Authorization: Bearer TOKEN)")
 	f.StringVar(&s.cert, "tls-cert", "", "file of the TLS certificate, read again when it changes")
 	f.StringVar(&s.key, "tls-key", "", "file of its private key")
-	f.StringVar(&s.clientCA, "tls-client-ca", "", "file of certificates of which a client's must be signed by one (mutual TLS)")
+	f.StringVar(&s.clientCA, "tls-client-ca", "", "file of certificates of which a client's must be signed by one (mutual TLS), read again when it changes")
 	f.StringArrayVar(&s.backgrounds, "background", nil, "file of rows with which the contributions of /predict?explain=1 compare, or MODEL=FILE for one "+
 		"model (default: four rows made from the means and deviations of the training)")
 	f.StringArrayVar(&s.routes, "route", nil, "NAME=MODEL[/VERSION][:SHARE],…: which models answer for a name; one is an alias, "+
@@ -100,15 +98,22 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 	if s.opt.Log, err = logger(s.log, cmd.ErrOrStderr()); err != nil {
 		return err
 	}
+	s.opt.Memory = int64(s.memory)
 	if s.tokens != "" {
 		if s.opt.Tokens, err = readTokens(s.tokens); err != nil {
 			return err
 		}
 	}
 	if s.cert != "" {
-		if s.listen.TLS, err = tlsConfig(s.cert, s.key, s.clientCA); err != nil {
+		files := &tlsFiles{paths: []string{s.cert, s.key, s.clientCA}, log: s.opt.Log}
+		if s.clientCA == "" {
+			files.paths = files.paths[:2]
+		}
+		if s.listen.TLS, err = files.config(nil); err != nil {
 			return err
 		}
+		s.listen.TLS = s.listen.TLS.Clone()
+		s.listen.TLS.GetConfigForClient = files.config
 	}
 	if s.opt.Backgrounds, err = backgrounds(s.backgrounds); err != nil {
 		return err
@@ -247,70 +252,4 @@ func readBounded(path string, most int64) ([]byte, error) {
 		err = fmt.Errorf("%s has more than %d bytes", path, most)
 	}
 	return data, err
-}
-
-// tlsConfig reads certificates; that of the server is read again when its file has changed.
-func tlsConfig(cert, key, clientCA string) (*tls.Config, error) {
-	c := &certificate{cert: cert, key: key}
-	if _, err := c.get(nil); err != nil {
-		return nil, err
-	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get}
-	if clientCA != "" {
-		pem, err := readBounded(clientCA, 16<<20)
-		if err != nil {
-			return nil, err
-		}
-		config.ClientCAs = x509.NewCertPool()
-		if !config.ClientCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s has no certificate in PEM", clientCA)
-		}
-		config.ClientAuth = tls.RequireAndVerifyClientCert
-	}
-	return config, nil
-}
-
-// certificate is a pair of files.
-type certificate struct {
-	cert, key string
-
-	mu      sync.Mutex
-	now     *tls.Certificate
-	changed time.Time // of the files when they were read
-	looked  time.Time
-}
-
-// get returns the certificate, which it reads again at most once a second. Files that do not fit leave the old one.
-func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.now != nil && time.Since(c.looked) < time.Second {
-		return c.now, nil
-	}
-	c.looked = time.Now()
-	var last time.Time
-	for _, path := range []string{c.cert, c.key} {
-		st, err := os.Stat(path)
-		if err != nil {
-			if c.now != nil {
-				return c.now, nil
-			}
-			return nil, err
-		}
-		if st.ModTime().After(last) {
-			last = st.ModTime()
-		}
-	}
-	if c.now != nil && last.Equal(c.changed) {
-		return c.now, nil
-	}
-	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
-	if err != nil {
-		if c.now != nil {
-			return c.now, nil
-		}
-		return nil, errors.Join(fmt.Errorf("%s and %s are no certificate with its key", c.cert, c.key), err)
-	}
-	c.now, c.changed = &pair, last
-	return c.now, nil
 }

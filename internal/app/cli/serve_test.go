@@ -11,6 +11,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"io"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
@@ -147,7 +148,7 @@ func TestServeKeepsOthersOut(t *testing.T) {
 		t.Fatal(url)
 	}
 	dial := func(pool *x509.CertPool, pairs ...tls.Certificate) *http.Client {
-		return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: pool, Certificates: pairs}}}
+		return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: pool, Certificates: pairs}}}
 	}
 	for token, want := range map[string]int{"first": 200, "second": 200, "third": 401, "": 401} {
 		if code, body := post(t, dial(pool, pair), url+"/predict", `[[0.1]]`, token); code != want {
@@ -157,15 +158,52 @@ func TestServeKeepsOthersOut(t *testing.T) {
 	if _, err := dial(pool).Get(url + "/ping"); err == nil {
 		t.Error("a client without a certificate is answered")
 	}
-	_, _, renewed, _ := certify(t, dir, 2)
-	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		answer, err := dial(renewed, pair).Get(url + "/ping")
-		if err == nil {
-			answer.Body.Close()
-			break
-		} else if time.Now().After(deadline) {
-			t.Fatalf("the renewed certificate is not used: %v", err)
+	until := func(what string, pool *x509.CertPool, pair tls.Certificate) {
+		t.Helper()
+		for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
+			answer, err := dial(pool, pair).Get(url + "/ping")
+			if err == nil {
+				answer.Body.Close()
+				if answer.ProtoMajor != 2 { // that of gRPC
+					t.Errorf("the protocol is %s", answer.Proto)
+				}
+				return
+			} else if time.Now().After(deadline) {
+				t.Fatalf("%s: %v", what, err)
+			}
 		}
+	}
+	_, _, renewedPool, renewed := certify(t, dir, 2)
+	until("neither the renewed certificate nor the clients' is used", renewedPool, renewed)
+	if _, err := dial(renewedPool, pair).Get(url + "/ping"); err == nil {
+		t.Error("a client with a certificate of before is answered")
+	}
+}
+
+// Files that do not fit leave the old ones, which the log says once.
+func TestBrokenFilesOfTLS(t *testing.T) {
+	dir := t.TempDir()
+	cert, key, _, _ := certify(t, dir, 1)
+	var log strings.Builder
+	files := &tlsFiles{paths: []string{cert, key, cert}, log: slog.New(slog.NewTextHandler(&log, nil))}
+	before, err := files.config(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "key.pem", "broken")
+	for range 2 {
+		files.looked = time.Time{}
+		if now, err := files.config(nil); now != before || err != nil {
+			t.Errorf("%p, %v, want %p", now, err, before)
+		}
+	}
+	if strings.Count(log.String(), "\n") != 1 || !strings.Contains(log.String(), "key.pem are no certificate with its key") {
+		t.Errorf("the log says %q", log.String())
+	}
+	certify(t, dir, 2)
+	files.looked = time.Time{}
+	if now, err := files.config(nil); now == before || err != nil {
+		t.Errorf("files that fit again are not read: %v", err)
 	}
 }
 
