@@ -112,14 +112,14 @@ func (f *fit) givesProbabilities() bool {
 }
 
 // checkCalibration rejects a calibration that the task or the rows do not allow.
-func (f *fit) checkCalibration(sum *dataset.Summary) error {
+func (f *fit) checkCalibration() error {
 	switch {
 	case !f.cfg.calibrates():
 	case f.classes == nil && f.labels == nil:
 		return option.Errorf("%s: numbers to predict (%s) have no probabilities; leave out %s, or use %s", f.src.Name(),
 			f.info.Training.Why["task"], option.Ref("calibrate"), option.Set("task", "classify"))
-	case sum.Rows < 2*f.folds():
-		return fmt.Errorf("%s: %d rows are too few to calibrate by %d folds", f.src.Name(), sum.Rows, f.folds())
+	case f.sum.Rows < 2*f.folds():
+		return fmt.Errorf("%s: %d rows are too few to calibrate by %d folds", f.src.Name(), f.sum.Rows, f.folds())
 	}
 	return nil
 }
@@ -257,7 +257,7 @@ func (f *fit) scoreFolds(folds, enough, most int, few bool) (used int, err error
 		if few {
 			some, held, rows = held, some, sizes[fold]
 		}
-		inner, err := f.without(some, sum, rows)
+		inner, err := f.without(some, rows)
 		if err != nil {
 			return used, err
 		}
@@ -291,9 +291,11 @@ func (f *fit) scoreFolds(folds, enough, most int, few bool) (used int, err error
 }
 
 // without trains the learner again on some of the rows, with everything else as chosen.
-func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit, error) {
+func (f *fit) without(src dataset.Source, rows int) (*fit, error) {
+	fewer := *f.sum
+	fewer.Rows = rows
 	inner := &fit{
-		ctx: f.ctx, src: src, cfg: f.cfg, report: f.report, learner: f.learner,
+		ctx: f.ctx, src: src, sum: &fewer, cfg: f.cfg, report: f.report, learner: f.learner,
 		classes: f.classes, labels: f.labels, classWeights: f.classWeights,
 	}
 	inner.opt.Memory = f.opt.Memory
@@ -308,14 +310,11 @@ func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit,
 	inner.pipe, inner.reduced = f.pipe, true
 	if f.cfg.discriminates() { // which know the labels of the rows left out
 		inner.pipe, inner.reduced = f.pipe.Reduced(nil, nil), false
-		inner.src, inner.sum = src, sum
 		if err := inner.reduce(); err != nil {
 			return nil, err
 		}
 	}
-	fewer := *sum
-	fewer.Rows = rows
-	if err := inner.take(f.learner.train(inner, &fewer)); err != nil {
+	if err := inner.solve(); err != nil {
 		return nil, fmt.Errorf("training without a fold, for probabilities or a threshold: %w", err)
 	}
 	return inner, nil

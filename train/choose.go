@@ -15,7 +15,7 @@ func (f *fit) choosing() func() {
 // options.
 func (f *fit) choose() error {
 	if f.cfg.automatic() {
-		f.cfg.SetLearner(f.auto(f.sum))
+		f.cfg.SetLearner(f.auto())
 		f.info.Training.Why["learner"] += f.lacking
 	}
 	// Now the task is known, and some options do not go with it.

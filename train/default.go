@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"strings"
 
-	"mercer/dataset"
 	"mercer/internal/engine/units"
 )
 
@@ -79,7 +78,8 @@ func (d Data) noTable() string {
 }
 
 // dataOf is what the choice of a learner depends on.
-func (f *fit) dataOf(s *dataset.Summary) Data {
+func (f *fit) dataOf() Data {
+	s := f.sum
 	d := Data{Task: f.info.Task, Rows: s.Rows, Classes: f.info.Outputs, Dim: s.Dim, Sparse: s.Sparse, Density: s.Density()}
 	d.Numbers, d.Filled = f.info.Schema.Numbers(s)
 	return d
@@ -88,7 +88,7 @@ func (f *fit) dataOf(s *dataset.Summary) Data {
 // meansNeeded says that rows are a table if categories have mean targets in place of dimensions of their own, and otherwise too
 // wide or too sparse for one.
 func (f *fit) meansNeeded() bool {
-	d := f.dataOf(f.sum)
+	d := f.dataOf()
 	narrow := d
 	narrow.Dim, narrow.Sparse = f.info.Schema.MeanDim(f.info.Outputs), false
 	return d.noTable() != "" && narrow.Dim < d.Dim && narrow.noTable() == "" && f.info.Outputs <= mostMeanOutputs
@@ -99,13 +99,12 @@ func (f *fit) chooseDefault() error {
 	if f.bag != nil || f.stats != nil || f.opt.Unlabelled != nil || f.opt.Keep != nil {
 		return nil
 	}
-	s := f.sum
-	d := f.dataOf(s)
-	if f.meansNeeded() {
-		with := *s // learnMeans will take means
-		with.Dim = f.info.Schema.MeanDim(f.info.Outputs)
-		s = &with
-		d.Dim, d.Sparse = with.Dim, false
+	d, with := f.dataOf(), *f
+	if f.meansNeeded() { // learnMeans will take means
+		sum := *f.sum
+		sum.Dim = f.info.Schema.MeanDim(f.info.Outputs)
+		with.sum = &sum
+		d.Dim, d.Sparse = sum.Dim, false
 	}
 	c, ok := d.Default(f.asked)
 	if !ok {
@@ -114,26 +113,23 @@ func (f *fit) chooseDefault() error {
 		}
 		return nil
 	}
-	c, err := c.withDefaults()
-	if err != nil {
+	var err error
+	if with.cfg, err = c.withDefaults(); err != nil {
 		return err
 	}
-	old := f.cfg
-	f.cfg = c
-	if bytes, _ := f.rfmMemory(s); f.opt.Memory > 0 && bytes > float64(f.opt.Memory) {
-		f.cfg = old
+	if bytes, _ := with.rfmMemory(); f.opt.Memory > 0 && bytes > float64(f.opt.Memory) {
 		f.lacking = fmt.Sprintf("; %s would hold %s, of %s allowed: more memory allows it", rfmLearner.name, units.Bytes(bytes),
 			units.Bytes(float64(f.opt.Memory)))
 		return nil
 	}
-	f.info.Training.Why["learner"] = "for a table"
+	f.cfg, f.info.Training.Why["learner"] = with.cfg, "for a table"
 	return nil
 }
 
 // auto is the learner of features, where the default learner is not taken: the svm or ridge, whichever has the given options.
-func (f *fit) auto(sum *dataset.Summary) string {
-	rows, _ := f.rowsMemory(sum)
-	statistics, _ := f.ridgeMemory(sum)
+func (f *fit) auto() string {
+	rows, _ := f.rowsMemory()
+	statistics, _ := f.ridgeMemory()
 	why := f.info.Training.Why
 	switch {
 	case f.classes == nil && f.labels == nil:

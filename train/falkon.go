@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/exact"
 	"mercer/model"
@@ -72,27 +71,27 @@ func (f *fit) mostCentresFrom() int {
 
 // falkonMemory is the number of bytes that the training holds at least; K_nm, 4·n·m, comes on top if
 // allowed.
-func (f *fit) falkonMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	rows, _ := f.rowsMemory(sum)
+func (f *fit) falkonMemory() (bytes float64, formula string) {
+	rows, _ := f.rowsMemory()
 	rows += f.lookupMemory()
-	m := f.centres(sum.Rows)
-	bytes = rows + float64(exact.FalkonBytes(sum.Rows, f.learnDim(), m, f.info.Outputs, false))
+	m := f.centres(f.sum.Rows)
+	bytes = rows + float64(exact.FalkonBytes(f.sum.Rows, f.learnDim(), m, f.info.Outputs, false))
 	return bytes, fmt.Sprintf("4·n·D and 16·m² for m = %d landmarks", m)
 }
 
 // falkon trains on all rows.
-func (f *fit) falkon(sum *dataset.Summary) (*solution, error) {
-	all, err := f.gather(sum)
+func (f *fit) falkon() (*solution, error) {
+	all, err := f.gather()
 	if err != nil {
 		return nil, err
 	}
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
 	f.progress("solve", 0, -1)
-	rows, _ := f.rowsMemory(sum)
+	rows, _ := f.rowsMemory()
 	o := f.cfg.Learner.(Falkon)
 	opt := exact.Falkon{
-		Centres: f.centres(sum.Rows), Landmarks: f.cfg.Map.Landmarks, Lambda: o.Lambda, Tolerance: o.Tolerance, MaxIter: o.MaxIter,
+		Centres: f.centres(f.sum.Rows), Landmarks: f.cfg.Map.Landmarks, Lambda: o.Lambda, Tolerance: o.Tolerance, MaxIter: o.MaxIter,
 		Memory: f.machineMemory(rows), Seed: f.cfg.Seed,
 	}
 	if opt.Given, err = f.pipe.Landmarks(f.cfg.Map.Given, f.cfg.Map.GivenFile, f.src.Name(), &f.info.Schema); err != nil {

@@ -45,21 +45,21 @@ const (
 // gatherFeatures maps all rows and keeps their features, in memory if --memory allows it, otherwise in a
 // temporary file. If that cannot be written, the scaled rows are mapped again on
 // every access. The model is the same.
-func (f *fit) gatherFeatures(sum *dataset.Summary) (*gathered, error) {
+func (f *fit) gatherFeatures() (*gathered, error) {
 	f.report.Features = inMemory
-	if f.fitsMemory(sum) {
-		return f.gather(sum)
+	if f.fitsMemory() {
+		return f.gather()
 	}
 	f.report.Features = inFile
-	all, unwritten, err := f.gatherFile(sum, false)
+	all, unwritten, err := f.gatherFile(false)
 	if unwritten == nil || err != nil {
 		return all, err
 	}
 	f.report.Features = recomputed
-	rows, _ := f.inputMemory(sum)
-	if need, _ := f.solverMemory(sum); need+rows+f.pipelineMemory() > float64(f.opt.Memory) {
+	rows, _ := f.inputMemory()
+	if need, _ := f.solverMemory(); need+rows+f.pipelineMemory() > float64(f.opt.Memory) {
 		return nil, option.Errorf("%s: %w; give more %s, or set TMPDIR to a directory with %s of room", f.src.Name(), unwritten,
-			option.Ref("memory"), units.Bytes(4*float64(sum.Rows)*float64(f.learnDim())))
+			option.Ref("memory"), units.Bytes(4*float64(f.sum.Rows)*float64(f.learnDim())))
 	}
 	return f.gatherInputs()
 }
@@ -143,11 +143,11 @@ func (k *kept) rows() matrix.Rows {
 }
 
 // gather maps all rows into memory.
-func (f *fit) gather(sum *dataset.Summary) (*gathered, error) {
+func (f *fit) gather() (*gathered, error) {
 	all := &gathered{}
 	z := &kept{dense: matrix.Dense{Cols: f.learnDim(), Stride: f.learnDim()}}
 	err := f.each("map", func(b *matrix.Batch, rows matrix.Rows) error {
-		z.add(rows, sum.Rows)
+		z.add(rows, f.sum.Rows)
 		return all.labels(f, b)
 	})
 	if err != nil {
@@ -160,7 +160,7 @@ func (f *fit) gather(sum *dataset.Summary) (*gathered, error) {
 }
 
 // gatherFile writes the features to a file, as dense rows if that is asked for. unwritten says why that was not possible.
-func (f *fit) gatherFile(sum *dataset.Summary, dense bool) (all *gathered, unwritten, err error) {
+func (f *fit) gatherFile(dense bool) (all *gathered, unwritten, err error) {
 	all = &gathered{}
 	var work matrix.Dense
 	err = f.each("map", func(b *matrix.Batch, rows matrix.Rows) error {
@@ -249,50 +249,50 @@ func (k *kept) clear() {
 }
 
 // fitsMemory says whether the features fit in memory along with everything else.
-func (f *fit) fitsMemory(sum *dataset.Summary) bool {
-	rows, _ := f.rowsMemory(sum)
-	rest, _ := f.solverMemory(sum)
-	if f.hasRoomForNewton(sum) {
-		rest += f.newtonMemory(sum)
+func (f *fit) fitsMemory() bool {
+	rows, _ := f.rowsMemory()
+	rest, _ := f.solverMemory()
+	if f.hasRoomForNewton() {
+		rest += f.newtonMemory()
 	}
 	return f.opt.Memory <= 0 || rows+rest+f.pipelineMemory() <= float64(f.opt.Memory)
 }
 
 // newtonMemory is the number of bytes taken by the Newton steps that may follow the passes of a dual solver
 // (learn.SVM.MaxIter), 0 if there are none.
-func (f *fit) newtonMemory(sum *dataset.Summary) float64 {
+func (f *fit) newtonMemory() float64 {
 	if f.learner == nil || f.learner.newton == nil || !f.learner.newton(&f.cfg) || As[SVM](f.cfg.Learner).MaxIter != 0 {
 		return 0
 	}
-	return learn.NewtonMemory(sum.Rows, f.learnDim())
+	return learn.NewtonMemory(f.sum.Rows, f.learnDim())
 }
 
 // hasRoomForNewton says whether these steps fit in memory while the features are in a file. If not, they are left
 // out: stopping where the passes end is better than asking for more memory for steps that are seldom taken.
-func (f *fit) hasRoomForNewton(sum *dataset.Summary) bool {
-	need := f.newtonMemory(sum)
+func (f *fit) hasRoomForNewton() bool {
+	need := f.newtonMemory()
 	if need == 0 || f.opt.Memory <= 0 {
 		return true
 	}
-	rest, _ := f.solverMemory(sum)
+	rest, _ := f.solverMemory()
 	return need+rest+f.pipelineMemory() <= float64(f.opt.Memory)
 }
 
 // passes bounds the passes of a dual solver. Call told with the outcome.
-func (f *fit) passes(sum *dataset.Summary) (maxIter int, told func(converged bool)) {
-	if f.hasRoomForNewton(sum) {
+func (f *fit) passes() (maxIter int, told func(converged bool)) {
+	if f.hasRoomForNewton() {
 		return As[SVM](f.cfg.Learner).MaxIter, func(bool) {}
 	}
 	return learn.DualPasses, func(converged bool) {
 		if !converged {
-			f.report.Features += fmt.Sprintf(", no room for Newton's steps (%s)", units.Bytes(f.newtonMemory(sum)))
+			f.report.Features += fmt.Sprintf(", no room for Newton's steps (%s)", units.Bytes(f.newtonMemory()))
 		}
 	}
 }
 
 // solverMemory is the number of bytes that a dual solver holds besides the features.
-func (f *fit) solverMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	n, d, k := float64(sum.Rows), float64(f.learnDim()), float64(f.info.Outputs)
+func (f *fit) solverMemory() (bytes float64, formula string) {
+	n, d, k := float64(f.sum.Rows), float64(f.learnDim()), float64(f.info.Outputs)
 	bytes, formula = (9*k+28)*n+8*d*k, "(9·K + 28)·n + 8·D·K bytes beside features in a file"
 	if f.learner != nil && f.learner.primal != nil && f.learner.primal(&f.cfg) {
 		bytes, formula = (4*k+16)*n+192*d*k, "(4·K + 16)·n + 192·D·K bytes beside features in a file"
@@ -301,7 +301,7 @@ func (f *fit) solverMemory(sum *dataset.Summary) (bytes float64, formula string)
 		bytes += 8 * k * n // targets
 	}
 	if As[SVM](f.cfg.Learner).C == 0 && f.info.Task != "outliers" {
-		rows, _ := f.rowsMemory(sum)
+		rows, _ := f.rowsMemory()
 		bytes += rows * min(1, chooseMax/max(n, 1))
 	}
 	return bytes, formula
@@ -309,37 +309,37 @@ func (f *fit) solverMemory(sum *dataset.Summary) (bytes float64, formula string)
 
 // iteratedMemory is the number of bytes that a dual solver holds, including the features if --memory
 // allows it.
-func (f *fit) iteratedMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	bytes, formula = f.solverMemory(sum)
-	if f.fitsMemory(sum) {
-		rows, of := f.rowsMemory(sum)
+func (f *fit) iteratedMemory() (bytes float64, formula string) {
+	bytes, formula = f.solverMemory()
+	if f.fitsMemory() {
+		rows, of := f.rowsMemory()
 		return bytes + rows, of + " of features and (9·K + 28)·n + 8·D·K"
 	}
 	return bytes, formula
 }
 
 // inputMemory is the number of bytes of the rows themselves.
-func (f *fit) inputMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	n, d := float64(sum.Rows), float64(f.info.Schema.Dim)
-	if sum.Sparse {
-		return 8 * n * d * sum.Density(), "8 bytes a value"
+func (f *fit) inputMemory() (bytes float64, formula string) {
+	n, d := float64(f.sum.Rows), float64(f.info.Schema.Dim)
+	if f.sum.Sparse {
+		return 8 * n * d * f.sum.Density(), "8 bytes a value"
 	}
 	return 4 * n * d, "4·n·d bytes"
 }
 
 // rowsMemory is the number of bytes of features held by a learner that gathers rows: 4·n·D, or 8 per
 // value of sparse features.
-func (f *fit) rowsMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	n, d := float64(sum.Rows), float64(f.learnDim())
+func (f *fit) rowsMemory() (bytes float64, formula string) {
+	n, d := float64(f.sum.Rows), float64(f.learnDim())
 	formula = "4·n·D bytes"
 	if f.cfg.reduces() {
 		return 4 * n * d, formula
 	}
-	if f.info.Feature == nil && sum.Sparse && f.pipe.KeepsSparse() {
-		return 8 * n * d * sum.Density(), formula
+	if f.info.Feature == nil && f.sum.Sparse && f.pipe.KeepsSparse() {
+		return 8 * n * d * f.sum.Density(), formula
 	}
 	if m, ok := f.pipe.Map().(feature.Sparse); ok {
-		x := f.pipe.Pass().Scale(sum.Sample.Slice(0, min(pipeline.Chunk, sum.Sample.Len())))
+		x := f.pipe.Pass().Scale(f.sum.Sample.Slice(0, min(pipeline.Chunk, f.sum.Sample.Len())))
 		if m.Sparsely(x) {
 			var z matrix.CSR
 			m.TransformSparse(&z, x)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/exact"
 	"mercer/internal/solve/learn"
@@ -91,29 +90,29 @@ func (o *KernelRidge) check(*Config) error {
 
 // kernelRidgeMemory is the number of bytes that the training holds: the Gram matrix, or as much as is
 // known about the approximate products in advance. These fail by themselves if they exceed the limit.
-func (f *fit) kernelRidgeMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	rows, _ := f.rowsMemory(sum)
+func (f *fit) kernelRidgeMemory() (bytes float64, formula string) {
+	rows, _ := f.rowsMemory()
 	rows += f.lookupMemory()
-	n, d, k := float64(sum.Rows), f.learnDim(), f.info.Outputs
+	n, d, k := float64(f.sum.Rows), f.learnDim(), f.info.Outputs
 	switch {
 	case f.cfg.Learner.(KernelRidge).Product != "exact":
 		return rows + n*(12*float64(d)+64*float64(k)), "4·n·D of rows, 12·n·D of boxes, 64·n·K, and pairs of boxes"
 	case f.cfg.Learner.(KernelRidge).Lambda == 0:
-		return rows + float64(exact.RidgeBytes(sum.Rows, d, k, true)), "24·n² to choose λ by leave-one-out; 8·n² where λ is given"
+		return rows + float64(exact.RidgeBytes(f.sum.Rows, d, k, true)), "24·n² to choose λ by leave-one-out; 8·n² where λ is given"
 	}
-	return rows + float64(exact.RidgeBytes(sum.Rows, d, k, false)), "8·n²"
+	return rows + float64(exact.RidgeBytes(f.sum.Rows, d, k, false)), "8·n²"
 }
 
 // kernelRidge trains on all rows.
-func (f *fit) kernelRidge(sum *dataset.Summary) (*solution, error) {
-	all, err := f.gather(sum)
+func (f *fit) kernelRidge() (*solution, error) {
+	all, err := f.gather()
 	if err != nil {
 		return nil, err
 	}
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
 	f.progress("solve", 0, -1)
-	rows, _ := f.rowsMemory(sum)
+	rows, _ := f.rowsMemory()
 	k, y, limit := *f.info.Kernel, f.allTargets(all), f.machineMemory(rows)
 	o := f.cfg.Learner.(KernelRidge)
 	var machine *exact.Machine

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/exact"
 	"mercer/kernel"
@@ -117,25 +116,25 @@ func (o *KernelSVM) check(c *Config) error {
 const kernelSVMBytes = 2 << 30
 
 // kernelSVMMemory is the number of bytes that the training holds.
-func (f *fit) kernelSVMMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	rows, _ := f.rowsMemory(sum)
+func (f *fit) kernelSVMMemory() (bytes float64, formula string) {
+	rows, _ := f.rowsMemory()
 	rows += f.lookupMemory()
-	bytes, formula = rows+float64(f.kernelSVMRoom(sum)), "rows, and 4·n² + 8·n·D, or 2 GiB if that is less, or 2048·n if that is more"
+	bytes, formula = rows+float64(f.kernelSVMRoom()), "rows, and 4·n² + 8·n·D, or 2 GiB if that is less, or 2048·n if that is more"
 	if k := f.info.Outputs; f.info.Task == "regress" && k > 1 {
-		return bytes + 20*float64(sum.Rows)*float64(k), formula + ", and 20·n·K"
+		return bytes + 20*float64(f.sum.Rows)*float64(k), formula + ", and 20·n·K"
 	}
 	return bytes, formula
 }
 
 // kernelSVMRoom is the number of bytes that it holds besides the rows.
-func (f *fit) kernelSVMRoom(sum *dataset.Summary) int64 {
-	least, most := exact.SVMMemory(sum.Rows, f.learnDim(), sum.Sparse && f.pipe.KeepsSparse())
-	return min(most+4*int64(sum.Rows)*int64(f.learnDim()), max(least, kernelSVMBytes))
+func (f *fit) kernelSVMRoom() int64 {
+	least, most := exact.SVMMemory(f.sum.Rows, f.learnDim(), f.sum.Sparse && f.pipe.KeepsSparse())
+	return min(most+4*int64(f.sum.Rows)*int64(f.learnDim()), max(least, kernelSVMBytes))
 }
 
 // kernelSVM trains on all rows.
-func (f *fit) kernelSVM(sum *dataset.Summary) (*solution, error) {
-	all, err := f.gather(sum)
+func (f *fit) kernelSVM() (*solution, error) {
+	all, err := f.gather()
 	if err != nil {
 		return nil, err
 	}
@@ -144,9 +143,9 @@ func (f *fit) kernelSVM(sum *dataset.Summary) (*solution, error) {
 	o := f.cfg.Learner.(KernelSVM)
 	opt := exact.SVM{
 		C: o.C, Nu: o.Nu, Epsilon: o.Epsilon, Weights: all.weights, Multiclass: o.Multiclass,
-		Tolerance: o.Tolerance, MaxSteps: o.MaxIter, Memory: f.kernelSVMRoom(sum),
+		Tolerance: o.Tolerance, MaxSteps: o.MaxIter, Memory: f.kernelSVMRoom(),
 		Progress: func(machine, machines int, violation float64) {
-			f.progress("solve", sum.Rows*machine/machines, float64(machine)/float64(machines))
+			f.progress("solve", f.sum.Rows*machine/machines, float64(machine)/float64(machines))
 		},
 	}
 	k := *f.info.Kernel

@@ -1,12 +1,12 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"time"
 
-	"mercer/dataset"
 	"mercer/feature"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/learn"
@@ -52,7 +52,9 @@ var lassoLearner = Traits{
 
 	memory: (*fit).lassoMemory,
 	fix:    fixLasso,
-	train:  func(f *fit, _ *dataset.Summary) (*solution, error) { return f.lasso(1, learn.FitLasso) },
+	solver: func(f *fit) (solver, error) {
+		return func(parts []*moments.Stats) (*solution, error) { return f.lasso(parts, 1, learn.FitLasso) }, nil
+	},
 }
 
 // elasticNetLearner is a mixture of lasso and ridge regression.
@@ -71,12 +73,9 @@ var elasticNetLearner = Traits{
 
 	memory: (*fit).lassoMemory,
 	fix:    fixLasso,
-	train: func(f *fit, _ *dataset.Summary) (*solution, error) {
-		ratio := f.cfg.Learner.(ElasticNet).L1Ratio
-		if ratio == 0 {
-			ratio = 0.5
-		}
-		return f.lasso(ratio, learn.FitLasso)
+	solver: func(f *fit) (solver, error) {
+		ratio := cmp.Or(f.cfg.Learner.(ElasticNet).L1Ratio, 0.5)
+		return func(parts []*moments.Stats) (*solution, error) { return f.lasso(parts, ratio, learn.FitLasso) }, nil
 	},
 }
 
@@ -92,12 +91,12 @@ var groupLassoLearner = Traits{
 
 	memory: (*fit).lassoMemory,
 	fix:    fixLasso,
-	train: func(f *fit, _ *dataset.Summary) (*solution, error) {
+	solver: func(f *fit) (solver, error) {
 		if f.groups() == nil {
 			return nil, option.Errorf("%s: group-lasso chooses among the maps of a sum, or among the columns of the input, but %s: take %s with a sum "+
 				"of maps, the linear kernel, one of the maps %v, or the learner lasso", f.src.Name(), f.ungrouped(), option.Ref("map"), feature.ByColumn())
 		}
-		return f.lasso(0, learn.FitGroupLasso)
+		return func(parts []*moments.Stats) (*solution, error) { return f.lasso(parts, 0, learn.FitGroupLasso) }, nil
 	},
 }
 
@@ -113,7 +112,7 @@ func (o *ElasticNet) check(*Config) error {
 // lassoMemory is the number of bytes that a lasso holds: the statistics of two parts of the rows, their
 // products in full, and the systems of two targets with all weights nonzero, or the
 // eigenvectors of groups.
-func (f *fit) lassoMemory(*dataset.Summary) (bytes float64, formula string) {
+func (f *fit) lassoMemory() (bytes float64, formula string) {
 	d, k := float64(f.learnDim()), float64(f.info.Outputs)
 	return 40*d*d + 128*d*k, "40·D² bytes"
 }
@@ -126,19 +125,13 @@ func (f *fit) lassoParts() int {
 	return 1
 }
 
-// lasso trains with one of the fits of learn.
-func (f *fit) lasso(ratio float64,
-	fit func(context.Context, *moments.Stats, *moments.Stats, learn.Lasso) (*learn.Linear, *learn.LassoReport, error)) (*solution, error) {
-	n := f.lassoParts()
-	parts, err := f.partsOf(n)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.reduceStatistics(parts); err != nil {
-		return nil, err
-	}
+// lassoFit is one of the fits of learn.
+type lassoFit func(context.Context, *moments.Stats, *moments.Stats, learn.Lasso) (*learn.Linear, *learn.LassoReport, error)
+
+// lasso trains with one of them.
+func (f *fit) lasso(parts []*moments.Stats, ratio float64, fit lassoFit) (*solution, error) {
 	main, held := parts[0], (*moments.Stats)(nil)
-	if n == 2 {
+	if len(parts) == 2 {
 		held = parts[1]
 	}
 	start := time.Now()

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/learn"
 	"mercer/internal/solve/moments"
@@ -55,28 +54,16 @@ var ldaLearner = Traits{
 	check:  checked((*LDA).check),
 	likely: func(*Config) (joint bool) { return true },
 
-	parts: func(*fit) int { return 1 },
-	solve: (*fit).solveLDA,
+	parts:  func(*fit) int { return 1 },
+	solver: func(f *fit) (solver, error) { return f.solveLDA, nil },
+	kept:   true,
 
-	memory: func(f *fit, _ *dataset.Summary) (bytes float64, formula string) {
+	memory: func(f *fit) (bytes float64, formula string) {
 		all, d, k := float64(f.mapDim()), float64(f.learnDim()), float64(f.info.Outputs)
 		return 8*all*all + 16*d*d + 12288*all + 40*all*k, "24·D² bytes"
 	},
 	fix: func(c *Config, r model.Report) {
 		c.Shrinkage = Shrinkage{r.(*learn.LDAReport).Shrinkage, true}
-	},
-	train: func(f *fit, _ *dataset.Summary) (*solution, error) {
-		parts, err := f.partsOf(1)
-		if err == nil {
-			err = f.keep(parts)
-		}
-		if err == nil {
-			err = f.reduceStatistics(parts)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return f.solveLDA(parts)
 	},
 }
 

@@ -140,7 +140,7 @@ func TestCalibrationOfEveryKindOfLearner(t *testing.T) {
 		{Learner: Falkon{}, Map: Map{Features: 40}},
 	} {
 		f := beforeFold(t, src, cfg)
-		inner, err := f.without(src, f.report.Summary, 300)
+		inner, err := f.without(src, 300)
 		if err != nil {
 			t.Fatal(err)
 		}

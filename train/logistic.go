@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"mercer/dataset"
 	"mercer/internal/solve/learn"
 	"mercer/model"
 )
@@ -130,21 +129,21 @@ func (o *Logistic) check(c *Config) error {
 }
 
 // logistic maps all rows into memory and trains there.
-func (f *fit) logistic(sum *dataset.Summary) (*solution, error) {
-	all, err := f.gatherFeatures(sum)
+func (f *fit) logistic() (*solution, error) {
+	all, err := f.gatherFeatures()
 	if err != nil {
 		return nil, err
 	}
 	defer all.close()
 	o := f.cfg.Learner.(Logistic)
 	if o.Solver == "dual" {
-		return f.dual(sum, all)
+		return f.dual(all)
 	}
 	loss := logLoss
 	if o.Multiclass == "multinomial" {
 		loss = "multinomial"
 	}
-	return f.primal(sum, all, loss)
+	return f.primal(all, loss)
 }
 
 // likely is what a linear learner came to whose scores may be those of a logistic regression.
@@ -155,7 +154,7 @@ func (f *fit) likely(l *learn.Linear, report model.Report) *solution {
 }
 
 // dual trains by dual coordinate descent.
-func (f *fit) dual(sum *dataset.Summary, all *gathered) (*solution, error) {
+func (f *fit) dual(all *gathered) (*solution, error) {
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
 	o := f.cfg.Learner.(Logistic)
@@ -166,7 +165,7 @@ func (f *fit) dual(sum *dataset.Summary, all *gathered) (*solution, error) {
 	}
 	opt := learn.SVM{
 		C: choose.C, Loss: logLoss, Tolerance: o.Tolerance, MaxIter: o.MaxIter, Seed: f.cfg.Seed,
-		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
+		Progress: func(passes int, share float64) { f.progress("solve", passes*f.sum.Rows, share) },
 	}
 	train := f.fitDual
 	if f.labels != nil {
@@ -185,7 +184,7 @@ func (f *fit) dual(sum *dataset.Summary, all *gathered) (*solution, error) {
 
 // primal trains a linear classifier on gathered rows in the primal, with the loss logistic,
 // squared_hinge or, with the penalty l2, multinomial; for multiple labels with logistic.
-func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) (*solution, error) {
+func (f *fit) primal(all *gathered, loss string) (*solution, error) {
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
 	z, classes := all.z, len(f.info.Classes)
@@ -195,7 +194,7 @@ func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) (*solutio
 	o := As[SVM](f.cfg.Learner) // or those of the logistic regression
 	if o.Penalty == "l1" {
 		opt := learn.L1{Loss: loss, C: o.C, Tolerance: o.Tolerance, MaxIter: o.MaxIter, Seed: f.cfg.Seed}
-		opt.Progress = func(outputs int, share float64) { f.progress("solve", sum.Rows, share) }
+		opt.Progress = func(outputs int, share float64) { f.progress("solve", f.sum.Rows, share) }
 		if opt.C == 0 {
 			chosen := f.choosing()
 			opt.C, path, err = learn.ChooseL1C(f.ctx, z, all.class, classes, all.weights, opt)
@@ -212,7 +211,7 @@ func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) (*solutio
 	}
 
 	opt := learn.Primal{Loss: loss, C: o.C, Tolerance: o.Tolerance, MaxIter: o.MaxIter}
-	opt.Progress = func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) }
+	opt.Progress = func(passes int, share float64) { f.progress("solve", passes*f.sum.Rows, share) }
 	if path, err = f.primalC(all, &opt); err != nil {
 		return nil, err
 	}
@@ -249,11 +248,11 @@ func (f *fit) primalC(all *gathered, opt *learn.Primal) (path []learn.Trial, err
 
 // primalMemory is the number of bytes that a primal solver holds: the features, with an L1 penalty
 // also by columns, and its state for each row and output.
-func (f *fit) primalMemory(sum *dataset.Summary) (bytes float64, formula string) {
+func (f *fit) primalMemory() (bytes float64, formula string) {
 	if As[SVM](f.cfg.Learner).Penalty != "l1" {
-		return f.iteratedMemory(sum)
+		return f.iteratedMemory()
 	}
-	n, d, k := float64(sum.Rows), float64(f.learnDim()), float64(f.info.Outputs)
-	bytes, _ = f.rowsMemory(sum)
+	n, d, k := float64(f.sum.Rows), float64(f.learnDim()), float64(f.info.Outputs)
+	bytes, _ = f.rowsMemory()
 	return 2*bytes + 84*n + 16*d*k, "8·n·D bytes"
 }

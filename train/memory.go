@@ -11,18 +11,17 @@ import (
 
 // affordable rejects a training that would exceed the memory limit.
 func (f *fit) affordable() error {
-	sum := f.sum
 	if f.opt.Memory <= 0 {
 		return nil
 	}
-	need, formula := f.learner.memory(f, sum)
+	need, formula := f.learner.memory(f)
 	need += f.pipelineMemory()
 	if need <= float64(f.opt.Memory) {
 		return nil
 	}
 	needed, allowed := units.BytesApart(need, float64(f.opt.Memory))
 	return option.Errorf("%s: %s with n = %d rows and D = %d features needs %s (%s), but %s allows %s; use %s or more memory",
-		f.src.Name(), f.learner.name, sum.Rows, f.learnDim(), needed, formula, option.Ref("memory"), allowed, f.less())
+		f.src.Name(), f.learner.name, f.sum.Rows, f.learnDim(), needed, formula, option.Ref("memory"), allowed, f.less())
 }
 
 // less says how to make a training use less memory.

@@ -2,8 +2,6 @@ package train
 
 import (
 	"math"
-
-	"mercer/dataset"
 )
 
 // farTargets is how many standard deviations the targets of a regression lie from zero before their mean is taken away.
@@ -12,13 +10,13 @@ const farTargets = 64
 
 // chooseOffset finds out whether the learner should see differences of the targets from their means. A training that keeps
 // its statistics, which may be added to others, sees the targets themselves.
-func (f *fit) chooseOffset(sum *dataset.Summary) {
+func (f *fit) chooseOffset() {
 	if f.opt.Keep != nil {
 		return
 	}
-	offset, far := make([]float64, sum.Outputs), false
+	offset, far := make([]float64, f.sum.Outputs), false
 	for t := range offset {
-		mean, deviation := sum.Target(t)
+		mean, deviation := f.sum.Target(t)
 		if math.Abs(mean) > farTargets*deviation && math.Abs(mean) < math.MaxFloat32 {
 			offset[t], far = mean, true
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/learn"
 	"mercer/model"
@@ -38,19 +37,19 @@ var oneClassLearner = Traits{
 }
 
 // oneClass maps all rows and trains on them.
-func (f *fit) oneClass(sum *dataset.Summary) (*solution, error) {
-	all, err := f.gatherFeatures(sum)
+func (f *fit) oneClass() (*solution, error) {
+	all, err := f.gatherFeatures()
 	if err != nil {
 		return nil, err
 	}
 	defer all.close()
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	maxIter, told := f.passes(sum)
+	maxIter, told := f.passes()
 	o := f.cfg.Learner.(OneClass)
 	linear, report, err := learn.FitOneClass(f.ctx, all.z, all.weights, learn.OneClass{
 		Outliers: o.Outliers, Tolerance: o.Tolerance, MaxIter: maxIter, Seed: f.cfg.Seed,
-		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
+		Progress: func(passes int, share float64) { f.progress("solve", passes*f.sum.Rows, share) },
 	})
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/learn"
 	"mercer/matrix"
@@ -88,13 +87,13 @@ const onlineLambda = 1e-5
 // onlineSample is the largest number of rows that choose the rate.
 const onlineSample = 1000
 
-func (f *fit) onlineMemory(sum *dataset.Summary) (bytes float64, formula string) {
+func (f *fit) onlineMemory() (bytes float64, formula string) {
 	d, k := float64(f.learnDim()), float64(f.info.Outputs)
-	return 36*d*k + 4*d*float64(min(onlineSample, sum.Rows)), "36·D·K + 4,000·D bytes"
+	return 36*d*k + 4*d*float64(min(onlineSample, f.sum.Rows)), "36·D·K + 4,000·D bytes"
 }
 
 // online reads the rows once, or Epochs times. The rate is chosen on the first of them.
-func (f *fit) online(sum *dataset.Summary) (*solution, error) {
+func (f *fit) online() (*solution, error) {
 	c := f.cfg.Learner.(SGD)
 	cfg := learn.Online{
 		Numbers: f.info.Task == "regress", Labels: f.labels != nil, Optimizer: c.Optimizer, Loss: c.Loss, Lambda: c.Lambda, Rate: c.Rate,
@@ -104,7 +103,7 @@ func (f *fit) online(sum *dataset.Summary) (*solution, error) {
 	case c.Lambda > 0 && c.C > 0:
 		return nil, errors.New("lambda and c both say how much the weights' size counts, λ = 1/(C·n); give one of them")
 	case c.C > 0:
-		cfg.Lambda = 1 / (c.C * float64(sum.Rows))
+		cfg.Lambda = 1 / (c.C * float64(f.sum.Rows))
 	case c.Lambda == 0:
 		cfg.Lambda = onlineLambda
 	}
@@ -117,7 +116,7 @@ func (f *fit) online(sum *dataset.Summary) (*solution, error) {
 		taught: map[int]bool{}, fit: fit, validated: f.opt.Validated,
 	}
 	o.report.Epochs = max(1, c.Epochs)
-	first := firstRows{want: min(onlineSample, sum.Rows)}
+	first := firstRows{want: min(onlineSample, f.sum.Rows)}
 	for epoch := range o.report.Epochs {
 		if epoch == o.report.Epochs-1 {
 			if s, ok := f.src.(interface{ LastPass() }); ok {

@@ -130,10 +130,10 @@ func (f *fit) extrapolate() error {
 // plan is what was decided.
 func (f *fit) plan() *Plan {
 	p := &Plan{Config: f.asked, Rows: f.sum.Rows, Features: f.learnDim(), Outputs: f.info.Outputs, Exact: f.learner.exact, Statistics: f.learner.parts != nil}
-	bytes, formula := f.learner.memory(f, f.sum)
+	bytes, formula := f.learner.memory(f)
 	pipeline := f.pipelineMemory()
 	p.Bytes, p.MapBytes, p.Formula = int64(math.Ceil(bytes+pipeline)), int64(math.Ceil(pipeline)), formula
-	features, _ := f.rowsMemory(f.sum)
+	features, _ := f.rowsMemory()
 	p.FeatureBytes = int64(math.Ceil(features))
 	c := &p.Config
 	c.Task, c.Kernel.Name = f.info.Task, f.cfg.Kernel.Name

@@ -45,12 +45,12 @@ func (p *Prepared) Learner() string { return p.f.learner.name }
 func (p *Prepared) Dim() int { return p.f.learnDim() }
 
 // Default is Data.Default for the rows that it was prepared with.
-func (p *Prepared) Default(c Config) (with Config, ok bool) { return p.f.dataOf(p.f.sum).Default(c) }
+func (p *Prepared) Default(c Config) (with Config, ok bool) { return p.f.dataOf().Default(c) }
 
 // FeatureBytes is the number of bytes of the features of all rows: 4·n·D, or 8 per value of sparse
 // ones.
 func (p *Prepared) FeatureBytes() float64 {
-	bytes, _ := p.f.rowsMemory(p.f.sum)
+	bytes, _ := p.f.rowsMemory()
 	return bytes
 }
 

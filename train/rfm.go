@@ -65,7 +65,7 @@ var rfmLearner = Traits{
 	keeps:   func(r model.Report) int { return r.(*rfm.Report).Centres },
 	fix:     func(*Config, model.Report) {},
 
-	linearFrom: func(f *fit) int { return rfm.LeafRows(f.rfmOptions(f.sum)) },
+	linearFrom: func(f *fit) int { return rfm.LeafRows(f.rfmOptions()) },
 }
 
 // own says that the learner chooses kernels and metrics itself, so that the pipeline only scales.
@@ -249,35 +249,35 @@ func farthest(x matrix.Rows) (most float64) {
 }
 
 // rfmMemory is the number of bytes that the training holds.
-func (f *fit) rfmMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	rest := f.rfmRest(sum)
-	if f.rfmInFile(sum) {
+func (f *fit) rfmMemory() (bytes float64, formula string) {
+	rest := f.rfmRest()
+	if f.rfmInFile() {
 		return rest, "8·n·(K + 8) bytes beside rows in a file, the landmarks of all machines, and the training of one of them"
 	}
-	return rest + denseBytes(sum), "4·n·d bytes, 8·n·(K + 8), the landmarks of all machines, and the training of one of them"
+	return rest + f.denseBytes(), "4·n·d bytes, 8·n·(K + 8), the landmarks of all machines, and the training of one of them"
 }
 
 // rfmInFile says that the rows are kept in a temporary file, because memory has no room for them as well.
-func (f *fit) rfmInFile(sum *dataset.Summary) bool {
-	return f.opt.Memory > 0 && f.rfmRest(sum)+denseBytes(sum) > float64(f.opt.Memory)
+func (f *fit) rfmInFile() bool {
+	return f.opt.Memory > 0 && f.rfmRest()+f.denseBytes() > float64(f.opt.Memory)
 }
 
 // rfmRest is the number of bytes that the training holds beside the rows.
-func (f *fit) rfmRest(sum *dataset.Summary) float64 {
-	return 8*float64(sum.Rows)*float64(f.info.Outputs) + float64(rfm.Bytes(sum.Rows, sum.Dim, f.info.Outputs, f.rfmOptions(sum)))
+func (f *fit) rfmRest() float64 {
+	return 8*float64(f.sum.Rows)*float64(f.info.Outputs) + float64(rfm.Bytes(f.sum.Rows, f.sum.Dim, f.info.Outputs, f.rfmOptions()))
 }
 
 // denseBytes is the size of the rows.
-func denseBytes(sum *dataset.Summary) float64 { return 4 * float64(sum.Rows) * float64(sum.Dim) }
+func (f *fit) denseBytes() float64 { return 4 * float64(f.sum.Rows) * float64(f.sum.Dim) }
 
-func (f *fit) rfmOptions(sum *dataset.Summary) rfm.Options {
+func (f *fit) rfmOptions() rfm.Options {
 	o := As[RFM](f.cfg.Learner)
 	opt := rfm.Options{
-		Kinds: f.cfg.kinds(sum.Dim), Members: o.Members, Leaf: o.Leaf, Smooth: o.Smooth, Centres: f.cfg.Map.Features, Lambda: o.Lambda,
-		Classes: f.classes != nil, Logistic: f.classes != nil && sum.Rows >= fewLogistic, Held: f.classes != nil || f.labels != nil, Seed: f.cfg.Seed,
+		Kinds: f.cfg.kinds(f.sum.Dim), Members: o.Members, Leaf: o.Leaf, Smooth: o.Smooth, Centres: f.cfg.Map.Features, Lambda: o.Lambda,
+		Classes: f.classes != nil, Logistic: f.classes != nil && f.sum.Rows >= fewLogistic, Held: f.classes != nil || f.labels != nil, Seed: f.cfg.Seed,
 	}
 	if f.opt.Memory > 0 && opt.Leaf == 0 {
-		opt.Leaf = rfm.LeafWithin(f.opt.Memory-8*int64(sum.Rows*f.info.Outputs), sum.Rows, sum.Dim, f.info.Outputs, opt)
+		opt.Leaf = rfm.LeafWithin(f.opt.Memory-8*int64(f.sum.Rows*f.info.Outputs), f.sum.Rows, f.sum.Dim, f.info.Outputs, opt)
 	}
 	return opt
 }
@@ -292,8 +292,8 @@ func (f *fit) keepUnseen(report *rfm.Report, all *gathered) unseen {
 }
 
 // rfm trains on all rows.
-func (f *fit) rfm(sum *dataset.Summary) (*solution, error) {
-	all, x, err := f.gatherDense(sum)
+func (f *fit) rfm() (*solution, error) {
+	all, x, err := f.gatherDense()
 	if err != nil {
 		return nil, err
 	}
@@ -301,11 +301,11 @@ func (f *fit) rfm(sum *dataset.Summary) (*solution, error) {
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
 	f.progress("solve", 0, -1)
-	opt := f.rfmOptions(sum)
+	opt := f.rfmOptions()
 	if f.opt.Memory > 0 {
 		held := 0.0
 		if all.file == nil {
-			held = denseBytes(sum)
+			held = f.denseBytes()
 		}
 		opt.Memory = f.machineMemory(held)
 	}
@@ -322,35 +322,35 @@ func (f *fit) rfm(sum *dataset.Summary) (*solution, error) {
 
 // gatherDense keeps the rows as they are needed: dense, in memory if there is room, and otherwise in a temporary file that is mapped
 // into memory, of which the system holds as much as it can. The model is the same.
-func (f *fit) gatherDense(sum *dataset.Summary) (*gathered, *matrix.Dense, error) {
-	if !f.rfmInFile(sum) {
+func (f *fit) gatherDense() (*gathered, *matrix.Dense, error) {
+	if !f.rfmInFile() {
 		f.report.Features = inMemory
-		all, err := f.gather(sum)
+		all, err := f.gather()
 		if err != nil {
 			return nil, nil, err
 		}
 		x := all.x.Dense
 		if all.x.CSR != nil {
-			all.x.CSR.Cols = sum.Dim
+			all.x.CSR.Cols = f.sum.Dim
 			x = &matrix.Dense{}
 			all.x.CSR.Densify(x)
 		}
 		return all, x, nil
 	}
 	f.report.Features = inFile
-	all, unwritten, err := f.gatherFile(sum, true)
+	all, unwritten, err := f.gatherFile(true)
 	if err != nil {
 		return nil, nil, err
 	}
 	if unwritten == nil {
 		var x matrix.Rows
-		if x, unwritten = all.z.Block(0, sum.Rows); unwritten == nil {
+		if x, unwritten = all.z.Block(0, f.sum.Rows); unwritten == nil {
 			return all, x.Dense, nil
 		}
 		all.close()
 	}
 	return nil, nil, option.Errorf("%s: %w; give more %s, or set TMPDIR to a directory with %s of room", f.src.Name(), unwritten,
-		option.Ref("memory"), units.Bytes(denseBytes(sum)))
+		option.Ref("memory"), units.Bytes(f.denseBytes()))
 }
 
 // fewLogistic is the number of rows from which machines by the logistic loss are tried: the few held-out rows of fewer bound no logits, and what

@@ -140,9 +140,9 @@ func TestTooLittleMemoryForTheDefault(t *testing.T) {
 	}
 	// As much as is asked for is enough, and its advice is right.
 	f := chosen(t, src, Config{Learner: RFM{}}, Options{})
-	all, _ := f.rfmMemory(f.sum)
+	all, _ := f.rfmMemory()
 	f = chosen(t, src, Config{Learner: RFM{}, Map: Map{Features: 100}}, Options{})
-	fewer, _ := f.rfmMemory(f.sum)
+	fewer, _ := f.rfmMemory()
 	if !(fewer < all/2) {
 		t.Errorf("%g bytes, %g with fewer landmarks", all, fewer)
 	}
@@ -164,7 +164,7 @@ func TestRFMOutOfMemory(t *testing.T) {
 	for kind, rows := range map[string]matrix.Rows{"dense": {Dense: dense}, "sparse": {CSR: sparse(dense)}} {
 		src := source(t, rows, nil, 0, names)
 		f := chosen(t, src, cfg, Options{})
-		whole := f.rfmRest(f.sum) + denseBytes(f.sum)
+		whole := f.rfmRest() + f.denseBytes()
 		one := rfm.Options{Kinds: f.cfg.kinds(d), Centres: 50, Members: 1, Leaf: n}
 		least := 8*n*f.info.Outputs + int(rfm.Bytes(n, d, f.info.Outputs, one))
 		var first []byte

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/engine/random"
 	"mercer/internal/solve/learn"
@@ -60,15 +59,12 @@ var ridgeLearner = Traits{
 	},
 	check: checked((*Ridge).check),
 
-	parts: func(f *fit) int { return learn.Parts(f.lambdaBy(f.sum.Rows)) },
-
+	parts:  func(f *fit) int { return learn.Parts(f.lambdaBy()) },
+	solver: (*fit).ridge,
+	kept:   true,
 	memory: (*fit).ridgeMemory,
-	train:  (*fit).ridge,
-	solve: func(f *fit, parts []*moments.Stats) (*solution, error) {
-		return f.solveRidge(parts, As[Ridge](f.cfg.Learner).LambdaBy, nil)
-	},
 	resolve: func(f *fit, c *Config) {
-		if by := f.lambdaBy(f.sum.Rows); by != "given" {
+		if by := f.lambdaBy(); by != "given" {
 			c.Set("lambda_by", by)
 		}
 	},
@@ -154,8 +150,8 @@ func lambdaNames() []string {
 	return names
 }
 
-// lambdaBy says how λ is chosen with n rows.
-func (f *fit) lambdaBy(n int) string {
+// lambdaBy says how λ is chosen.
+func (f *fit) lambdaBy() string {
 	switch c := As[Ridge](f.cfg.Learner); {
 	case c.Lambda != 0 && c.LambdaBy != "trace":
 		return "given"
@@ -166,13 +162,13 @@ func (f *fit) lambdaBy(n int) string {
 	case c.Path:
 		return "loo"
 	}
-	return learn.AutoLambda(n, f.learnDim())
+	return learn.AutoLambda(f.sum.Rows, f.learnDim())
 }
 
 // ridgeMemory is the number of bytes of the statistics of a ridge regression.
-func (f *fit) ridgeMemory(sum *dataset.Summary) (bytes float64, formula string) {
+func (f *fit) ridgeMemory() (bytes float64, formula string) {
 	d, k := float64(f.learnDim()), float64(f.info.Outputs)
-	o, by := As[Ridge](f.cfg.Learner), f.lambdaBy(sum.Rows)
+	o, by := As[Ridge](f.cfg.Learner), f.lambdaBy()
 	parts := float64(learn.Parts(by))
 	if f.stats != nil {
 		parts = float64(len(f.stats.file.Parts))
@@ -196,31 +192,13 @@ func (f *fit) ridgeMemory(sum *dataset.Summary) (bytes float64, formula string) 
 	return 8*parts*all*all + work*d*d + 4096*parts*all + 8192*all + 8*(parts+3)*all*k, fmt.Sprintf("%g·D² bytes with λ by %s", square, by)
 }
 
-// ridge trains the ridge learner in one pass, plus one to choose λ by leave-one-out and one to
-// calibrate intervals.
-func (f *fit) ridge(sum *dataset.Summary) (*solution, error) {
-	by := f.lambdaBy(sum.Rows)
-	f.room = learn.NewRoom(f.learnDim(), f.info.Outputs)
-	parts, err := f.partsOf(learn.Parts(by))
-	if err != nil {
-		return nil, err
+// ridge is the solver of the ridge learner. It goes over the rows once more to choose λ by leave-one-out, and to calibrate intervals.
+func (f *fit) ridge() (solver, error) {
+	opt := learn.Ridge{By: f.lambdaBy(), Rows: f.passAgain, Room: learn.NewRoom(f.learnDim(), f.info.Outputs)}
+	if f.stats != nil {
+		opt.By, opt.Rows = As[Ridge](f.cfg.Learner).LambdaBy, nil
 	}
-	if err := f.keep(parts); err != nil {
-		return nil, err
-	}
-	if err := f.reduceStatistics(parts); err != nil {
-		return nil, err
-	}
-	return f.solveRidge(parts, by, f.passAgain)
-}
-
-// partsOf are the statistics of n parts of all rows.
-func (f *fit) partsOf(n int) ([]*moments.Stats, error) {
-	if f.collected != nil {
-		return f.collected, nil
-	}
-	parts := f.newParts(n)
-	return parts, f.collect(parts, 0)
+	return func(parts []*moments.Stats) (*solution, error) { return f.solveRidge(parts, opt) }, nil
 }
 
 // newParts returns empty statistics.
@@ -308,7 +286,7 @@ func (f *fit) calibrates(row int) bool {
 }
 
 // solveRidge makes the predictor from the statistics.
-func (f *fit) solveRidge(parts []*moments.Stats, by string, again func(func(z *matrix.Dense, y, w []float64) error) error) (*solution, error) {
+func (f *fit) solveRidge(parts []*moments.Stats, opt learn.Ridge) (*solution, error) {
 	o := f.cfg.Learner.(Ridge)
 	if f.info.Task != "regress" && (o.Variance || o.Conformal != 0) {
 		return nil, fmt.Errorf("%s: deviations and intervals are for numbers to predict, but the labels are classes (%s)", f.src.Name(),
@@ -317,7 +295,7 @@ func (f *fit) solveRidge(parts []*moments.Stats, by string, again func(func(z *m
 	f.progress("solve", 0, -1)
 	start := time.Now()
 	before := f.report.Map + f.report.Solve
-	opt := learn.Ridge{Lambda: o.Lambda, By: by, Path: o.Path, Rows: again, Variance: o.Variance, Room: f.room}
+	opt.Lambda, opt.Path, opt.Variance = o.Lambda, o.Path, o.Variance
 	fitted, err := opt.Fit(f.ctx, parts)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)

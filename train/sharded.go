@@ -247,7 +247,7 @@ func (s *Sharded) Cost() ShardedCost {
 	c.Sum = 8*p*d*d + 8*p*d*int64(c.Targets)
 	c.File = 4*p*d*(d+1) + 8*p*d*int64(c.Targets)
 	c.Worker = int64(f.pipelineMemory()) + 4096*p*d
-	all, _ := f.learner.memory(f, f.sum)
+	all, _ := f.learner.memory(f)
 	c.Solver = max(0, int64(all+f.pipelineMemory())-c.Sum)
 	return c
 }

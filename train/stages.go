@@ -124,8 +124,6 @@ type fit struct {
 
 	lacking string // why the default learner was not taken, if memory is the reason
 
-	room *learn.Room // of the ridge's solution; nil: allocated when needed
-
 	reduced    bool // the principal components of all features are found
 	unlabelled int  // rows used to find them besides those of the training
 
@@ -190,9 +188,6 @@ func (f *fit) surveyed(sum *dataset.Summary) error {
 	return nil
 }
 
-// task decides between classes and numbers to predict.
-func (f *fit) task() error { return f.chooseTask(f.sum) }
-
 // agree rejects options that do not go with the task or the rows.
 func (f *fit) agree() error {
 	if f.opt.Unlabelled != nil && (!f.cfg.reduces() || f.cfg.discriminates() || f.bag != nil) {
@@ -201,10 +196,10 @@ func (f *fit) agree() error {
 	if err := f.needClasses(); err != nil {
 		return err
 	}
-	if err := f.checkThreshold(f.sum); err != nil {
+	if err := f.checkThreshold(); err != nil {
 		return err
 	}
-	return f.checkCalibration(f.sum)
+	return f.checkCalibration()
 }
 
 // settle fixes the scaling, the kernel and the map.
@@ -257,7 +252,29 @@ type solution struct {
 }
 
 // solve trains the learner.
-func (f *fit) solve() error { return f.take(f.learner.train(f, f.sum)) }
+func (f *fit) solve() error {
+	if f.learner.solver == nil {
+		return f.take(f.learner.train(f))
+	}
+	solve, err := f.learner.solver(f)
+	if err != nil {
+		return err
+	}
+	parts := f.collected
+	if f.collected = nil; parts == nil {
+		parts = f.newParts(f.learner.parts(f))
+		if err := f.collect(parts, 0); err != nil {
+			return err
+		}
+	}
+	if err := f.keep(parts); err != nil {
+		return err
+	}
+	if err := f.reduceStatistics(parts); err != nil {
+		return err
+	}
+	return f.take(solve(parts))
+}
 
 // take goes on from what the learner came to.
 func (f *fit) take(s *solution, err error) error {

@@ -197,7 +197,7 @@ func (f *fit) resume() error {
 	c, s := &f.cfg, f.stats
 	ridge := As[Ridge](c.Learner)
 	switch {
-	case c.Traits().solve == nil:
+	case !c.Traits().kept:
 		return fmt.Errorf("statistics are for the learners %s, not for %s", strings.Join(statisticsLearners(), " and "), c.LearnerName())
 	case ridge.Conformal != 0:
 		return errors.New("intervals take rows that were held back, which saved statistics do not have; train on all rows at once, " +
@@ -237,7 +237,7 @@ func (f *fit) resume() error {
 	return nil
 }
 
-// addRows adds the new rows to the statistics and solves.
+// addRows adds the new rows to the statistics.
 func (f *fit) addRows() error {
 	parts := f.stats.file.Parts
 	if _, none := f.src.(nothing); !none {
@@ -249,13 +249,8 @@ func (f *fit) addRows() error {
 		}
 	}
 	f.info.Training.Rows, f.report.Summary.Rows = f.stats.Rows(), f.stats.Rows()
-	if err := f.keep(parts); err != nil {
-		return err
-	}
-	if err := f.reduceStatistics(parts); err != nil {
-		return err
-	}
-	return f.take(f.learner.solve(f, parts))
+	f.collected = parts
+	return nil
 }
 
 // keep passes the statistics to Options.Keep before they are used up.
@@ -275,7 +270,7 @@ func (f *fit) checkKeep() error {
 	switch {
 	case f.opt.Keep == nil:
 		return nil
-	case f.learner.solve == nil:
+	case !f.learner.kept:
 		return option.Errorf("statistics are those of the learners %s, not of %s; choose %s", strings.Join(statisticsLearners(), " and "),
 			f.learner.name, option.Set("learner", ridgeLearner.name))
 	case f.bag != nil:

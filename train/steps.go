@@ -55,7 +55,7 @@ func init() { // not a value of steps: some of them train again
 		{(*fit).drawGolden, ofPasses, nil}, // its memory is not that of a training in one place
 		{(*fit).addRows, ofStatistics, nil},
 		{(*fit).reduce, inOnePlace | ofSums, tellComponents},
-		{(*fit).solve, inOnePlace | ofSums, tellLearner},
+		{(*fit).solve, inOnePlace | ofSums | ofStatistics, tellLearner},
 		{(*fit).calibrate, inOnePlace | ofSums | ofSolution, tellCalibration},
 		{(*fit).divide, inOnePlace, tellThreshold},
 		{(*fit).oneAnswer, inOnePlace, nil},

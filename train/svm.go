@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/learn"
 	"mercer/model"
@@ -179,34 +178,34 @@ func (o *choice) known(learner string) error {
 	return nil
 }
 
-func (f *fit) svmMemory(sum *dataset.Summary) (bytes float64, formula string) {
+func (f *fit) svmMemory() (bytes float64, formula string) {
 	if f.cfg.Learner.(SVM).primal() {
-		return f.primalMemory(sum)
+		return f.primalMemory()
 	}
-	return f.iteratedMemory(sum)
+	return f.iteratedMemory()
 }
 
 // crammerSinger is the multiclass machine whose classes are one problem.
 const crammerSinger = "crammer-singer"
 
 // svm maps all rows and trains on them.
-func (f *fit) svm(sum *dataset.Summary) (*solution, error) {
-	all, err := f.gatherFeatures(sum)
+func (f *fit) svm() (*solution, error) {
+	all, err := f.gatherFeatures()
 	if err != nil {
 		return nil, err
 	}
 	defer all.close()
 	o := f.cfg.Learner.(SVM)
 	if o.primal() {
-		return f.primal(sum, all, "squared_hinge")
+		return f.primal(all, "squared_hinge")
 	}
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	maxIter, told := f.passes(sum)
+	maxIter, told := f.passes()
 	opt := learn.SVM{
 		C: o.C, Loss: o.Loss, Tolerance: o.Tolerance, MaxIter: maxIter, Seed: f.cfg.Seed,
 		CrammerSinger: o.Multiclass == crammerSinger,
-		Progress:      func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
+		Progress:      func(passes int, share float64) { f.progress("solve", passes*f.sum.Rows, share) },
 	}
 	if f.labels != nil {
 		linear, report, err := f.svmLabels(all, opt)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/learn"
 	"mercer/model"
@@ -84,19 +83,19 @@ func (o *SVR) check(*Config) error {
 }
 
 // svr maps all rows and trains on them.
-func (f *fit) svr(sum *dataset.Summary) (*solution, error) {
-	all, err := f.gatherFeatures(sum)
+func (f *fit) svr() (*solution, error) {
+	all, err := f.gatherFeatures()
 	if err != nil {
 		return nil, err
 	}
 	defer all.close()
 	start := time.Now()
 	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	maxIter, told := f.passes(sum)
+	maxIter, told := f.passes()
 	o := f.cfg.Learner.(SVR)
 	opt := learn.SVR{
 		C: o.C, Loss: o.Loss, Epsilon: o.Epsilon, Tolerance: o.Tolerance, MaxIter: maxIter, Seed: f.cfg.Seed,
-		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
+		Progress: func(passes int, share float64) { f.progress("solve", passes*f.sum.Rows, share) },
 	}
 	var path []learn.CPoint
 	if opt.C == 0 {

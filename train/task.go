@@ -5,21 +5,20 @@ import (
 	"slices"
 	"strings"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/learn"
 	"mercer/model"
 )
 
-// chooseTask decides between classification and regression.
-func (f *fit) chooseTask(sum *dataset.Summary) error {
+// task decides between classification and regression.
+func (f *fit) task() error {
 	if f.cfg.Outliers() {
-		if err := f.checkWeights(sum); err != nil {
+		if err := f.checkWeights(); err != nil {
 			return err
 		}
 		return f.chooseOutliers()
 	}
-	task, why, err := sum.Task(f.cfg.Task)
+	task, why, err := f.sum.Task(f.cfg.Task)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
@@ -40,53 +39,53 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 				"multilabel": " if a row may have several",
 			}[its])
 	}
-	if err := f.checkWeights(sum); err != nil {
+	if err := f.checkWeights(); err != nil {
 		return err
 	}
 	if task == "multilabel" {
-		return f.chooseLabels(sum)
+		return f.chooseLabels()
 	}
 	if task == "regress" {
 		if f.cfg.ClassWeight != "" {
 			return fmt.Errorf("%s: class weights are for classes, but the labels are numbers to be predicted (%s)", f.src.Name(), why)
 		}
-		f.info.Outputs = sum.Outputs
-		f.chooseOffset(sum)
+		f.info.Outputs = f.sum.Outputs
+		f.chooseOffset()
 		return nil
 	}
-	if f.classes, err = sum.Classes(); err != nil {
+	if f.classes, err = f.sum.Classes(); err != nil {
 		if f.cfg.surveyRows() > 0 {
-			err = fmt.Errorf("of the %d rows that are looked at first: %w", sum.Rows, err)
+			err = fmt.Errorf("of the %d rows that are looked at first: %w", f.sum.Rows, err)
 		}
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
 	f.info.Classes = f.classes.Labels()
 	f.info.Outputs = learn.TargetColumns(len(f.info.Classes))
-	f.classWeights, err = f.cfg.classWeights(f.classes, sum)
+	f.classWeights, err = f.cfg.classWeights(f.classes, f.sum)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
-	return f.checkWeights(sum)
+	return f.checkWeights()
 }
 
 // checkWeights fails if the weights leave nothing to learn from, of all rows or of all but one class. If only the first rows were
 // surveyed, the learner finds it out at the end.
-func (f *fit) checkWeights(sum *dataset.Summary) error {
-	if n := f.cfg.surveyRows(); n > 0 && sum.Rows >= n {
+func (f *fit) checkWeights() error {
+	if n := f.cfg.surveyRows(); n > 0 && f.sum.Rows >= n {
 		return nil
 	}
-	if err := sum.CheckWeights(f.classes, f.classWeights); err != nil {
+	if err := f.sum.CheckWeights(f.classes, f.classWeights); err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
 	return nil
 }
 
 // chooseLabels finds the labels when a row may have any number of them.
-func (f *fit) chooseLabels(sum *dataset.Summary) (err error) {
+func (f *fit) chooseLabels() (err error) {
 	if f.cfg.ClassWeight != "" {
 		return fmt.Errorf("%s: class weights are for classes, but rows have any number of labels", f.src.Name())
 	}
-	if f.labels, err = sum.LabelSets(f.src.Schema()); err != nil {
+	if f.labels, err = f.sum.LabelSets(f.src.Schema()); err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)
 	}
 	f.info.Labels = f.labels.Labels()

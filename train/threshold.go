@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/learn"
 	"mercer/model"
@@ -35,15 +34,15 @@ func (c *Config) checkThreshold() error {
 }
 
 // checkThreshold rejects a threshold that the task or the rows do not allow.
-func (f *fit) checkThreshold(sum *dataset.Summary) error {
+func (f *fit) checkThreshold() error {
 	if f.cfg.Threshold == "" {
 		return nil
 	}
 	if err := f.info.CheckThreshold(); err != nil {
 		return f.located(err)
 	}
-	if sum.Rows < 2*f.folds() {
-		return fmt.Errorf("%s: %d rows are too few to choose a threshold by %d folds", f.src.Name(), sum.Rows, f.folds())
+	if f.sum.Rows < 2*f.folds() {
+		return fmt.Errorf("%s: %d rows are too few to choose a threshold by %d folds", f.src.Name(), f.sum.Rows, f.folds())
 	}
 	return nil
 }
