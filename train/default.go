@@ -78,59 +78,57 @@ func (d Data) noTable() string {
 }
 
 // dataOf is what the choice of a learner depends on.
-func (f *fit) dataOf() Data {
+func (f *problem) dataOf() Data {
 	s := f.sum
-	d := Data{Task: f.info.Task, Rows: s.Rows, Classes: f.info.Outputs, Dim: s.Dim, Sparse: s.Sparse, Density: s.Density()}
-	d.Numbers, d.Filled = f.info.Schema.Numbers(s)
+	d := Data{Task: f.task, Rows: s.Rows, Classes: f.outputs, Dim: s.Dim, Sparse: s.Sparse, Density: s.Density()}
+	d.Numbers, d.Filled = f.schema.Numbers(s)
 	return d
 }
 
 // meansNeeded says that rows are a table if categories have mean targets in place of dimensions of their own, and otherwise too
 // wide or too sparse for one.
-func (f *fit) meansNeeded() bool {
+func (f *problem) meansNeeded() bool {
 	d := f.dataOf()
 	narrow := d
-	narrow.Dim, narrow.Sparse = f.info.Schema.MeanDim(f.info.Outputs), false
-	return d.noTable() != "" && narrow.Dim < d.Dim && narrow.noTable() == "" && f.info.Outputs <= mostMeanOutputs
+	narrow.Dim, narrow.Sparse = f.schema.MeanDim(f.outputs), false
+	return d.noTable() != "" && narrow.Dim < d.Dim && narrow.noTable() == "" && f.outputs <= mostMeanOutputs
 }
 
-// chooseDefault takes the learner rfm where nothing else was asked for and the rows suit it, and says otherwise why not.
-func (f *fit) chooseDefault() error {
-	if f.bag != nil || f.stats != nil || f.opt.Unlabelled != nil || f.opt.Keep != nil {
-		return nil
+// chooseDefault is the configuration with the learner rfm where nothing else was asked for and the rows suit it. Otherwise lacking says why not.
+func (f *problem) chooseDefault() (cfg Config, lacking string, err error) {
+	if f.bag != nil || f.opt.Unlabelled != nil || f.opt.Keep != nil {
+		return f.cfg, "", nil
 	}
 	d, with := f.dataOf(), *f
 	if f.meansNeeded() { // learnMeans will take means
 		sum := *f.sum
-		sum.Dim = f.info.Schema.MeanDim(f.info.Outputs)
+		sum.Dim = f.schema.MeanDim(f.outputs)
 		with.sum = &sum
 		d.Dim, d.Sparse = sum.Dim, false
 	}
 	c, ok := d.Default(f.asked)
 	if !ok {
-		if f.asked.open() && (f.info.Task == "classify" || f.info.Task == "regress") {
-			f.lacking = fmt.Sprintf("; not %s, %s (name it to have it)", rfmLearner.name, d.noTable())
+		if f.asked.open() && (f.task == "classify" || f.task == "regress") {
+			lacking = fmt.Sprintf("; not %s, %s (name it to have it)", rfmLearner.name, d.noTable())
 		}
-		return nil
+		return f.cfg, lacking, nil
 	}
-	var err error
 	if with.cfg, err = c.withDefaults(); err != nil {
-		return err
+		return with.cfg, "", err
 	}
 	if bytes, _ := with.rfmMemory(); f.opt.Memory > 0 && bytes > float64(f.opt.Memory) {
-		f.lacking = fmt.Sprintf("; %s would hold %s, of %s allowed: more memory allows it", rfmLearner.name, units.Bytes(bytes),
-			units.Bytes(float64(f.opt.Memory)))
-		return nil
+		return f.cfg, fmt.Sprintf("; %s would hold %s, of %s allowed: more memory allows it", rfmLearner.name, units.Bytes(bytes),
+			units.Bytes(float64(f.opt.Memory))), nil
 	}
-	f.cfg, f.info.Training.Why["learner"] = with.cfg, "for a table"
-	return nil
+	f.why["learner"] = "for a table"
+	return with.cfg, "", nil
 }
 
 // auto is the learner of features, where the default learner is not taken: the svm or ridge, whichever has the given options.
-func (f *fit) auto() string {
+func (f *job) auto() string {
 	rows, _ := f.rowsMemory()
 	statistics, _ := f.ridgeMemory()
-	why := f.info.Training.Why
+	why := f.why
 	switch {
 	case f.classes == nil && f.labels == nil:
 		why["learner"] = "for numbers to predict"

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/exact"
@@ -47,8 +46,8 @@ var kernelRidgeLearner = Traits{
 	},
 	exact:  true,
 	check:  checked((*KernelRidge).check),
-	memory: (*fit).kernelRidgeMemory,
-	train:  (*fit).kernelRidge,
+	memory: (*job).kernelRidgeMemory,
+	train:  (*job).kernelRidge,
 	tried: tried{variants: func(c Config, d Data) []Config {
 		if d.Rows > 3000 || d.Task != "regress" || c.Kernel.Name != c.usualKernel() {
 			return nil
@@ -90,10 +89,10 @@ func (o *KernelRidge) check(*Config) error {
 
 // kernelRidgeMemory is the number of bytes that the training holds: the Gram matrix, or as much as is
 // known about the approximate products in advance. These fail by themselves if they exceed the limit.
-func (f *fit) kernelRidgeMemory() (bytes float64, formula string) {
+func (f *job) kernelRidgeMemory() (bytes float64, formula string) {
 	rows, _ := f.rowsMemory()
 	rows += f.lookupMemory()
-	n, d, k := float64(f.sum.Rows), f.learnDim(), f.info.Outputs
+	n, d, k := float64(f.sum.Rows), f.learnDim(), f.outputs
 	switch {
 	case f.cfg.Learner.(KernelRidge).Product != "exact":
 		return rows + n*(12*float64(d)+64*float64(k)), "4·n·D of rows, 12·n·D of boxes, 64·n·K, and pairs of boxes"
@@ -104,21 +103,20 @@ func (f *fit) kernelRidgeMemory() (bytes float64, formula string) {
 }
 
 // kernelRidge trains on all rows.
-func (f *fit) kernelRidge() (*solution, error) {
+func (f *job) kernelRidge() (*solution, error) {
 	all, err := f.gather()
 	if err != nil {
 		return nil, err
 	}
-	start := time.Now()
-	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	defer timed(&f.report.Solve)()
 	f.progress("solve", 0, -1)
 	rows, _ := f.rowsMemory()
-	k, y, limit := *f.info.Kernel, f.allTargets(all), f.machineMemory(rows)
+	k, y, limit := *f.pipe.Kernel(), f.allTargets(all), f.machineMemory(rows)
 	o := f.cfg.Learner.(KernelRidge)
 	var machine *exact.Machine
 	var report model.Report
 	if o.Product == "exact" {
-		machine, report, err = exact.FitRidge(f.ctx, k, all.x, y, f.info.Outputs, all.weights,
+		machine, report, err = exact.FitRidge(f.ctx, k, all.x, y, f.outputs, all.weights,
 			exact.Ridge{Lambda: o.Lambda, Memory: limit})
 	} else {
 		accuracy := o.Accuracy
@@ -136,11 +134,11 @@ func (f *fit) kernelRidge() (*solution, error) {
 		}
 		if err == nil {
 			opt := exact.Iterative{Lambda: o.Lambda, Tolerance: o.Tolerance, MaxIter: o.MaxIter, Seed: f.cfg.Seed}
-			machine, report, err = exact.FitIterative(f.ctx, k, all.x, p, y, f.info.Outputs, all.weights, opt)
+			machine, report, err = exact.FitIterative(f.ctx, k, all.x, p, y, f.outputs, all.weights, opt)
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
+		return nil, f.located(err)
 	}
 	return f.expanded(machine, report)
 }

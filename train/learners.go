@@ -69,17 +69,17 @@ type Traits struct {
 
 	// parts, if not nil, says of how many parts of the rows it takes statistics: it trains on the moments of features, from
 	// which those of the principal components follow, by a solver that is made before they are collected. All others see rows of components.
-	parts  func(f *fit) int
-	solver func(f *fit) (solver, error)
+	parts  func(f *job) int
+	solver func(f *job) (solver, error)
 
 	// kept says that its statistics may be kept and added to (Statistics).
 	kept bool
 
 	// resolve, if not nil, fills in options that follow from the survey.
-	resolve func(f *fit, c *Config)
+	resolve func(f *job, c *Config)
 
 	// linearFrom, if not nil, is the number of rows from which the time grows with the rows alone.
-	linearFrom func(f *fit) int
+	linearFrom func(f *job) int
 
 	// shared, if not nil, says by which loss a configuration is trained by passes whose sums over parts of the rows are added
 	// (learn.SharedPrimal), "" if by none.
@@ -89,7 +89,7 @@ type Traits struct {
 	sharded func(c *Config)
 
 	// memory returns the number of bytes that the training holds besides the map, and the formula in words.
-	memory func(f *fit) (bytes float64, formula string)
+	memory func(f *job) (bytes float64, formula string)
 
 	// primal, if not nil, says whether a solver of the primal goes over the rows.
 	primal func(c *Config) bool
@@ -105,7 +105,7 @@ type Traits struct {
 	fix func(c *Config, r model.Report)
 
 	// train trains on all rows; nil for a learner of statistics.
-	train func(f *fit) (*solution, error)
+	train func(f *job) (*solution, error)
 }
 
 // solver trains on statistics of all rows, by parts.

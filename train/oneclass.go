@@ -2,7 +2,6 @@ package train
 
 import (
 	"fmt"
-	"time"
 
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/learn"
@@ -31,20 +30,19 @@ var oneClassLearner = Traits{
 			"(default 0.1)"),
 	},
 	check:  checked((*OneClass).check),
-	memory: (*fit).iteratedMemory,
+	memory: (*job).iteratedMemory,
 	newton: func(*Config) bool { return true },
-	train:  (*fit).oneClass,
+	train:  (*job).oneClass,
 }
 
 // oneClass maps all rows and trains on them.
-func (f *fit) oneClass() (*solution, error) {
+func (f *job) oneClass() (*solution, error) {
 	all, err := f.gatherFeatures()
 	if err != nil {
 		return nil, err
 	}
 	defer all.close()
-	start := time.Now()
-	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	defer timed(&f.report.Solve)()
 	maxIter, told := f.passes()
 	o := f.cfg.Learner.(OneClass)
 	linear, report, err := learn.FitOneClass(f.ctx, all.z, all.weights, learn.OneClass{

@@ -24,16 +24,22 @@ import (
 )
 
 // chosen is a training up to the choice of the default learner.
-func chosen(t *testing.T, src dataset.Source, cfg Config, opt Options) *fit {
+func chosen(t *testing.T, src dataset.Source, cfg Config, opt Options) *problem {
 	t.Helper()
 	f, err := beginRows(context.Background(), src, cfg, opt)
+	if err == nil {
+		f.surveyed, err = f.survey(src, nil)
+	}
+	if err == nil {
+		f.answers, err = f.findTask()
+	}
+	if err == nil {
+		f.cfg, f.lacking, err = f.chooseDefault()
+	}
 	if err != nil {
 		t.Fatalf("%+v: %v", cfg, err)
 	}
-	if err := take(f, (*fit).survey, (*fit).task, (*fit).chooseDefault); err != nil {
-		t.Fatalf("%+v: %v", cfg, err)
-	}
-	return f
+	return &f.problem
 }
 
 // tabular is n rows of d numbers with two classes, and share of them not 0.
@@ -166,7 +172,7 @@ func TestRFMOutOfMemory(t *testing.T) {
 		f := chosen(t, src, cfg, Options{})
 		whole := f.rfmRest() + f.denseBytes()
 		one := rfm.Options{Kinds: f.cfg.kinds(d), Centres: 50, Members: 1, Leaf: n}
-		least := 8*n*f.info.Outputs + int(rfm.Bytes(n, d, f.info.Outputs, one))
+		least := 8*n*f.outputs + int(rfm.Bytes(n, d, f.outputs, one))
 		var first []byte
 		for _, c := range []struct {
 			memory int64
