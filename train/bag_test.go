@@ -531,12 +531,13 @@ func TestRowsAreKeptWithinAQuarterOfTheMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := take(f, (*fit).pool); err != nil {
+		pooled, _, err := f.pool(f.bags)
+		if err != nil {
 			t.Fatal(err)
 		}
 		got := 0
-		if f.kept > 0 {
-			got = f.bag.sum.Bags
+		if pooled.kept > 0 {
+			got = pooled.sum.Bags
 		}
 		if got != want {
 			t.Errorf("with %d bytes %d rows are kept, want %d", memory, got, want)

@@ -19,11 +19,11 @@ import (
 // Memory, in addition to that of Fit: the members of one batch of bags, and the rows that are kept.
 func FitBags(ctx context.Context, src dataset.Bags, cfg Config, opt Options) (*model.Model, *Report, error) {
 	start := time.Now()
-	f, err := beginBags(ctx, src, cfg, opt)
+	t, err := beginBags(ctx, src, cfg, opt)
 	if err == nil {
-		err = f.run(ofBags)
+		err = t.take(ofBags)
 	}
-	return f.trained(start, err)
+	return t.trained(start, err)
 }
 
 // FitBagPipeline fits what turns bags into rows, and the part of a model between these rows and the
@@ -31,35 +31,35 @@ func FitBags(ctx context.Context, src dataset.Bags, cfg Config, opt Options) (*m
 // the reasons for what was chosen; names that begin with "bag." concern the members.
 func FitBagPipeline(ctx context.Context, src dataset.Bags, cfg Config, opt Options) (b *pipeline.Bags, p *pipeline.Pipeline,
 	why map[string]string, err error) {
-	f, err := beginBags(ctx, src, cfg, opt)
+	t, err := beginBags(ctx, src, cfg, opt)
 	if err == nil {
-		err = f.pool()
+		t.bag, t.src, err = t.pool(src)
 	}
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if c := &f.cfg; !c.pipeline().Mapped() && c.Scale == "none" && !c.reduces() {
-		_, d := f.bag.mapping.Dims()
-		p, why = pipeline.Identity(d), map[string]string{}
-	} else if err := f.run(ofPipeline); err != nil {
+	if c := &t.cfg; !c.pipeline().Mapped() && c.Scale == "none" && !c.reduces() {
+		_, d := t.bag.mapping.Dims()
+		p = pipeline.Identity(d)
+	} else if err := t.take(ofPipeline); err != nil {
 		return nil, nil, nil, err
 	} else {
-		p, why = f.pipe, f.info.Training.Why
+		p = t.job.pipe
 	}
-	for name, reason := range f.bag.info.Why {
-		why["bag."+name] = reason
+	for name, reason := range t.bag.info.Why {
+		t.why["bag."+name] = reason
 	}
-	return f.bag.mapping, p, why, nil
+	return t.bag.mapping, p, t.why, nil
 }
 
 // beginBags begins a training on bags.
-func beginBags(ctx context.Context, src dataset.Bags, cfg Config, opt Options) (*fit, error) {
+func beginBags(ctx context.Context, src dataset.Bags, cfg Config, opt Options) (*training, error) {
 	if cfg.Bag == nil {
 		cfg.Bag = &pipeline.BagConfig{}
 	}
-	f, err := begin(ctx, nil, cfg, opt)
-	f.bag = &bags{src: src}
-	return f, err
+	t, err := begin(ctx, nil, cfg, opt)
+	t.bags = src
+	return t, err
 }
 
 // keptBytes is the largest size of the rows of bags that are kept from pass to pass. It changes
@@ -73,48 +73,47 @@ type bags struct {
 	info    *pipeline.BagInfo
 	sum     *dataset.BagSummary
 	golden  *matrix.Dense // members of the golden bags
+	kept    int64         // bytes of their rows that are kept
 }
 
-// pool makes the first pass over the bags, fits the pooling, and sets f.src to the rows of the
-// bags.
-func (f *fit) pool() error {
-	b := f.bag
-	sample, err := f.cfg.Bag.SampleRows(f.cfg.Seed)
+// pool makes the first pass over the bags of src and fits the pooling. The bags become rows.
+func (r *run) pool(src dataset.Bags) (*bags, dataset.Source, error) {
+	b := &bags{src: src}
+	sample, err := r.cfg.Bag.SampleRows(r.cfg.Seed)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	b.sum, err = dataset.SurveyBags(f.ctx, b.src, dataset.SurveyOptions{
-		Seed: f.cfg.Seed, Sample: sample,
-		Progress: func(rows int, share float64) { f.progress("read", rows, share) },
+	b.sum, err = dataset.SurveyBags(r.ctx, src, dataset.SurveyOptions{
+		Seed: r.cfg.Seed, Sample: sample,
+		Progress: func(rows int, share float64) { r.progress("read", rows, share) },
 	})
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	f.report.Bags = b.sum
-	if b.mapping, b.info, err = pipeline.SettleBags(f.ctx, b.src, f.cfg.Bag, f.cfg.Seed, b.sum, f.opt.Memory); err != nil {
-		return err
+	r.report.Bags = b.sum
+	if b.mapping, b.info, err = pipeline.SettleBags(r.ctx, src, r.cfg.Bag, r.cfg.Seed, b.sum, r.opt.Memory); err != nil {
+		return nil, nil, err
 	}
 	_, d := b.mapping.Dims()
 	keep := int64(keptBytes)
-	if f.opt.Memory > 0 {
-		keep = min(keep, f.opt.Memory/4)
+	if r.opt.Memory > 0 {
+		keep = min(keep, r.opt.Memory/4)
 	}
 	rows := b.sum.Bags
-	if f.kept = 4 * int64(rows) * int64(d); f.kept > keep {
-		f.kept, rows = 0, 0
+	if b.kept = 4 * int64(rows) * int64(d); b.kept > keep {
+		b.kept, rows = 0, 0
 	}
-	f.src = b.mapping.TrainingSource(b.src, rows, &f.report.Map)
-	return nil
+	return b, b.mapping.TrainingSource(src, rows, &r.report.Map), nil
 }
 
 // labelled rejects bags that cannot be trained on, before any are pooled.
-func (f *fit) labelled() error {
-	name := f.bag.src.Name()
-	if f.bag.sum.Outputs == 0 {
+func (b *bags) labelled(task string) error {
+	name := b.src.Name()
+	if b.sum.Outputs == 0 {
 		return option.Errorf("%s: the bags have no labels; name their column with %s, give one a bag with %s, or put the files of a folder "+
 			"into folders with the labels as names", name, option.Ref("label"), option.Set("labels_file", "FILE"))
 	}
-	if _, _, err := f.bag.sum.Task(f.cfg.Task); err != nil {
+	if _, _, err := b.sum.Task(task); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil

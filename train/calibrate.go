@@ -1,7 +1,6 @@
 package train
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -36,16 +35,16 @@ type unseen struct {
 }
 
 // unseenOf are some of the rows with their scores, side by side.
-func (f *fit) unseenOf(all *gathered, rows []int, scores []float32) unseen {
-	targets, k := f.allTargets(all), f.info.Outputs
+func (a *answers) unseenOf(all *gathered, rows []int, scores []float32) unseen {
+	targets, k := a.allTargets(all), a.outputs
 	kept := unseen{scores: scores}
 	for _, i := range rows {
 		kept.y = append(kept.y, targets[i*k:][:k]...)
 		w := 1.0 // without class weights, which would distort the frequencies
 		if all.weights != nil {
 			w = all.weights[i]
-			if f.classWeights != nil && w != 0 {
-				w /= f.classWeights[all.class[i]]
+			if a.classWeights != nil && w != 0 {
+				w /= a.classWeights[all.class[i]]
 			}
 		}
 		kept.weights = append(kept.weights, w)
@@ -105,132 +104,126 @@ func (c *Config) calibrates() bool {
 
 // givesProbabilities says that scores of rows which the learner held out for its own choices become probabilities unasked. A threshold
 // that is a probability has those that are fitted to all rows.
-func (f *fit) givesProbabilities() bool {
+func (f *problem) givesProbabilities() bool {
 	r, err := learn.ParseThreshold(f.cfg.Threshold)
 	given := f.cfg.Threshold != "" && err == nil && r.Kind == "probability"
 	return !f.cfg.calibrates() && f.cfg.Calibrate.Method != "none" && f.classWeights == nil && !given
 }
 
 // checkCalibration rejects a calibration that the task or the rows do not allow.
-func (f *fit) checkCalibration(sum *dataset.Summary) error {
+func (f *problem) checkCalibration() error {
 	switch {
 	case !f.cfg.calibrates():
 	case f.classes == nil && f.labels == nil:
 		return option.Errorf("%s: numbers to predict (%s) have no probabilities; leave out %s, or use %s", f.src.Name(),
-			f.info.Training.Why["task"], option.Ref("calibrate"), option.Set("task", "classify"))
-	case sum.Rows < 2*f.folds():
-		return fmt.Errorf("%s: %d rows are too few to calibrate by %d folds", f.src.Name(), sum.Rows, f.folds())
+			f.why["task"], option.Ref("calibrate"), option.Set("task", "classify"))
+	case f.sum.Rows < 2*f.cfg.folds():
+		return fmt.Errorf("%s: %d rows are too few to calibrate by %d folds", f.src.Name(), f.sum.Rows, f.cfg.folds())
 	}
 	return nil
 }
 
-func (f *fit) folds() int {
-	if f.cfg.Calibrate.Folds > 0 {
-		return f.cfg.Calibrate.Folds
+func (c *Config) folds() int {
+	if c.Calibrate.Folds > 0 {
+		return c.Calibrate.Folds
 	}
 	return calibrateFolds
 }
 
 // calibrate fits the probabilities of a trained model.
-func (f *fit) calibrate() error {
+func (f *job) calibrate(s *solution) error {
 	fewest := freeRows
 	if f.cfg.calibrates() {
 		fewest = 1
 	}
-	free := len(f.solved.unseen.weights) >= fewest && f.cfg.Calibrate.Folds == 0
+	free := len(s.unseen.weights) >= fewest && f.cfg.Calibrate.Folds == 0
 	switch {
 	case f.cfg.Calibrate.Method == "none":
 		return nil
 	case f.cfg.calibrates() && free:
-		return f.fitCalibration(&model.CalibrationInfo{Method: f.cfg.Calibrate.Method}, f.solved.unseen)
+		return f.fitCalibration(s, &model.CalibrationInfo{Method: f.cfg.Calibrate.Method}, s.unseen)
 	case f.cfg.calibrates():
-		return f.calibrateByFolds()
+		used, err := f.scoreUnseen(s)
+		if err != nil {
+			return err
+		}
+		return f.fitCalibration(s, &model.CalibrationInfo{Method: f.cfg.Calibrate.Method, Folds: f.cfg.folds(), Used: used}, s.unseen)
 	case f.classWeights != nil: // whose scores are no estimates of probabilities
 		return nil
 	case free:
-		return f.fitCalibration(&model.CalibrationInfo{Method: rfm.Temperature(f.info.Training.Report.(*rfm.Report).Logistic)}, f.solved.unseen)
-	case len(f.solved.judged.weights) > 0:
-		return f.fitTemperature(&model.CalibrationInfo{}, f.solved.judged)
-	case f.halves():
-		return f.calibrateByHalves()
+		return f.fitCalibration(s, &model.CalibrationInfo{Method: rfm.Temperature(s.report.(*rfm.Report).Logistic)}, s.unseen)
+	case len(s.judged.weights) > 0:
+		return f.fitTemperature(s, &model.CalibrationInfo{}, s.judged)
+	case f.halves(s):
+		return f.calibrateByHalves(s)
 	}
 	return nil
 }
 
 // halves says whether a learner of scores is trained again on half of the rows, or fewer, for its probabilities. One that learns row by row could not
 // go on from a calibrated model.
-func (f *fit) halves() bool {
-	_, machines := f.info.Training.Report.(*rfm.Report) // which say too little of each other if they choose by few rows
-	if machines || !f.opt.Probabilities || !f.givesProbabilities() || f.classes == nil && f.labels == nil || f.stats != nil || f.bag != nil ||
+func (f *job) halves(s *solution) bool {
+	_, machines := s.report.(*rfm.Report) // which say too little of each other if they choose by few rows
+	if machines || !f.opt.Probabilities || !f.givesProbabilities() || f.classes == nil && f.labels == nil || f.bag != nil ||
 		f.learner.online || f.cfg.surveyRows() > 0 || f.sum.Rows < leastHalved {
 		return false
 	}
-	m, err := f.unjudged()
+	m, err := f.unjudged(s)
 	return err == nil && !m.HasProbabilities()
 }
 
 // calibrateByHalves fits T to scores of rows by a training on the other half, or a smaller part, of them. The model stays without probabilities if that
 // fails, as it does if a class is in one half alone.
-func (f *fit) calibrateByHalves() error {
-	solved := f.solved
+func (f *job) calibrateByHalves(s *solution) error {
 	enough := 1
 	if f.sum.Rows < fewHalved {
 		enough = f.sum.Rows
 	}
 	folds := max(2, (f.sum.Rows+mostHalved-1)/mostHalved)
-	used, err := f.scoreFolds(folds, enough, calibrateRows, true)
-	to := f.solved.unseen
-	if f.solved = solved; err != nil || used == 0 {
+	to, used, err := f.scoreFolds(s, folds, enough, calibrateRows, true)
+	if err != nil || used == 0 {
 		return f.ctx.Err()
 	}
 	info := &model.CalibrationInfo{Folds: folds, Used: used}
 	if f.learner.squares {
 		info.Method = "logit"
-		return f.fitCalibration(info, to)
+		return f.fitCalibration(s, info, to)
 	}
-	return f.fitTemperature(info, to)
+	return f.fitTemperature(s, info, to)
 }
 
 // fitTemperature fits T to scores of machines with margins. Where all of n rows are on the right side nothing bounds their
 // probabilities: a row at the margin, s = 1, then has one of at most (n+1)/(n+2).
-func (f *fit) fitTemperature(info *model.CalibrationInfo, to unseen) error {
+func (f *job) fitTemperature(s *solution, info *model.CalibrationInfo, to unseen) error {
 	info.Method = "temperature"
-	if err := f.fitCalibration(info, to); err != nil {
+	if err := f.fitCalibration(s, info, to); err != nil {
 		return err
 	}
-	f.calibration.T = max(f.calibration.T, 1/math.Log(float64(info.Rows+1)))
-	info.Temperature = f.calibration.T
+	s.calibration.T = max(s.calibration.T, 1/math.Log(float64(info.Rows+1)))
+	info.Temperature = s.calibration.T
 	return nil
 }
 
 // fitCalibration fits a calibration to scores.
-func (f *fit) fitCalibration(info *model.CalibrationInfo, to unseen) error {
+func (f *job) fitCalibration(s *solution, info *model.CalibrationInfo, to unseen) error {
 	info.Rows = len(to.weights)
-	c, err := learn.FitCalibration(info.Method, f.labels != nil, to.scores, to.y, to.weights, f.info.Outputs)
+	c, err := learn.FitCalibration(info.Method, f.labels != nil, to.scores, to.y, to.weights, f.outputs)
 	if err != nil {
 		return err
 	}
 	info.Temperature = c.T
-	f.calibration, f.info.Training.Calibration = c, info
+	s.calibration, s.calibrated = c, info
 	return nil
 }
 
-// calibrateByFolds fits a calibration to the scores of rows by trainings without them.
-func (f *fit) calibrateByFolds() error {
-	used, err := f.scoreUnseen()
-	if err != nil {
-		return err
-	}
-	return f.fitCalibration(&model.CalibrationInfo{Method: f.cfg.Calibrate.Method, Folds: f.folds(), Used: used}, f.solved.unseen)
-}
-
 // scoreUnseen finds scores of rows by trainings without them, and says how many folds that took.
-func (f *fit) scoreUnseen() (used int, err error) {
+func (f *job) scoreUnseen(s *solution) (used int, err error) {
 	enough := calibrateRows
 	if f.cfg.Calibrate.Folds > 0 {
 		enough = math.MaxInt
 	}
-	return f.scoreFolds(f.folds(), enough, math.MaxInt, false)
+	s.unseen, used, err = f.scoreFolds(s, f.cfg.folds(), enough, math.MaxInt, false)
+	return used, err
 }
 
 // errScored ends a pass once there are scores enough.
@@ -238,9 +231,8 @@ var errScored = errors.New("scores of enough rows")
 
 // scoreFolds goes on with the next fold until there are scores of enough rows, of at most so many in each: by a training without the fold,
 // or, if few, of the others by a training on the fold.
-func (f *fit) scoreFolds(folds, enough, most int, few bool) (used int, err error) {
-	sum, k := f.sum, f.info.Outputs
-	var to unseen
+func (f *job) scoreFolds(s *solution, folds, enough, most int, few bool) (to unseen, used int, err error) {
+	sum, k := f.sum, f.outputs
 	sizes := make([]int, folds)
 	for row := range sum.Rows {
 		sizes[dataset.FoldOf(row, folds, f.cfg.Seed)]++
@@ -257,12 +249,12 @@ func (f *fit) scoreFolds(folds, enough, most int, few bool) (used int, err error
 		if few {
 			some, held, rows = held, some, sizes[fold]
 		}
-		inner, err := f.without(some, sum, rows)
+		inner, solved, err := f.without(s.report, some, rows)
 		if err != nil {
-			return used, err
+			return to, used, err
 		}
 		before := len(to.weights)
-		err = inner.scored(f.ctx, held, func(b *matrix.Batch, s *matrix.Dense) error {
+		err = inner.scored(solved, held, func(b *matrix.Batch, scores *matrix.Dense) error {
 			if len(to.weights)-before >= most {
 				return errScored
 			}
@@ -272,7 +264,7 @@ func (f *fit) scoreFolds(folds, enough, most int, few bool) (used int, err error
 				return err
 			}
 			for i := range b.X.Len() {
-				to.scores = append(to.scores, s.Row(i)...)
+				to.scores = append(to.scores, scores.Row(i)...)
 				w := 1.0 // without class weights, which would distort the frequencies
 				if b.Weights != nil {
 					w = b.Weights[i]
@@ -282,58 +274,50 @@ func (f *fit) scoreFolds(folds, enough, most int, few bool) (used int, err error
 			return nil
 		})
 		if err != nil && !errors.Is(err, errScored) {
-			return used, err
+			return to, used, err
 		}
 		used++
 	}
-	f.solved.unseen = to
-	return used, nil
+	return to, used, nil
 }
 
-// without trains the learner again on some of the rows, with everything else as chosen.
-func (f *fit) without(src dataset.Source, sum *dataset.Summary, rows int) (*fit, error) {
-	inner := &fit{
-		ctx: f.ctx, src: src, cfg: f.cfg, report: f.report, learner: f.learner,
-		classes: f.classes, labels: f.labels, classWeights: f.classWeights,
-	}
-	inner.opt.Memory = f.opt.Memory
-	inner.opt.Progress = func(_ string, rows int, share float64) { f.progress("calibrate", rows, share) }
+// without trains the learner again on some of the rows, with everything else as chosen in the training of the report.
+func (f *job) without(report model.Report, src dataset.Source, rows int) (*job, *solution, error) {
+	inner, fewer := *f, *f.sum
+	fewer.Rows = rows
+	inner.src, inner.sum, inner.bag, inner.why = src, &fewer, nil, maps.Clone(f.why)
+	inner.opt = Options{Memory: f.opt.Memory, Progress: func(_ string, rows int, share float64) { f.progress("calibrate", rows, share) }}
 	inner.cfg.Calibrate, inner.cfg.Threshold = Calibration{}, ""
-	t := &f.info.Training
 	if f.learner.fix != nil {
-		f.learner.fix(&inner.cfg, t.Report)
+		f.learner.fix(&inner.cfg, report)
 	}
-	inner.info = f.info
-	inner.info.Training.Why = maps.Clone(t.Why)
-	inner.pipe, inner.reduced = f.pipe, true
+	inner.reduced = true
 	if f.cfg.discriminates() { // which know the labels of the rows left out
 		inner.pipe, inner.reduced = f.pipe.Reduced(nil, nil), false
-		inner.src, inner.sum = src, sum
 		if err := inner.reduce(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	fewer := *sum
-	fewer.Rows = rows
-	if err := inner.take(f.learner.train(inner, &fewer)); err != nil {
-		return nil, fmt.Errorf("training without a fold, for probabilities or a threshold: %w", err)
+	s, err := inner.solve()
+	if err != nil {
+		return nil, nil, fmt.Errorf("training without a fold, for probabilities or a threshold: %w", err)
 	}
-	return inner, nil
+	return &inner, s, nil
 }
 
 // scored yields the rows of a source with their scores.
-func (f *fit) scored(ctx context.Context, src dataset.Source, body func(b *matrix.Batch, scores *matrix.Dense) error) error {
-	m, err := model.New(f.parts())
+func (f *job) scored(s *solution, src dataset.Source, body func(b *matrix.Batch, scores *matrix.Dense) error) error {
+	m, err := f.unjudged(s)
 	if err != nil {
 		return err
 	}
 	var scores matrix.Dense
 	rows := 0
-	for b, err := range dataset.Each(ctx, src) {
+	for b, err := range dataset.Each(f.ctx, src) {
 		if err != nil {
 			return err
 		}
-		scores.Reshape(b.X.Len(), f.info.Outputs)
+		scores.Reshape(b.X.Len(), f.outputs)
 		if err := m.Scores(&scores, b.X); err != nil {
 			return fmt.Errorf("%s: %w", src.Name(), err)
 		}

@@ -1,35 +1,23 @@
 package train
 
-import (
-	"fmt"
-	"time"
-)
-
-// choosing adds the time until the returned function is called to the time spent choosing.
-func (f *fit) choosing() func() {
-	start := time.Now()
-	return func() { f.report.Choose += time.Since(start).Seconds() }
-}
-
 // choose resolves the learner "auto": the svm or ridge, whichever has the given
-// options.
-func (f *fit) choose() error {
+// options. lacking ends the reason.
+func (f *job) choose(lacking string) error {
 	if f.cfg.automatic() {
-		f.cfg.SetLearner(f.auto(f.sum))
-		f.info.Training.Why["learner"] += f.lacking
+		f.cfg.SetLearner(f.auto())
+		f.why["learner"] += lacking
 	}
 	// Now the task is known, and some options do not go with it.
 	c := f.cfg
-	c.Task = f.info.Task
+	c.Task = f.task
 	err := c.settleLearner()
 	if err == nil {
 		err = c.checkLearner()
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.src.Name(), err)
+		return f.located(err)
 	}
 	c.Task, f.cfg = f.cfg.Task, c
 	f.learner = f.cfg.Traits()
-	f.info.Training.Learner = f.learner.name
 	return nil
 }

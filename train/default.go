@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"strings"
 
-	"mercer/dataset"
 	"mercer/internal/engine/units"
 )
 
@@ -79,62 +78,57 @@ func (d Data) noTable() string {
 }
 
 // dataOf is what the choice of a learner depends on.
-func (f *fit) dataOf(s *dataset.Summary) Data {
-	d := Data{Task: f.info.Task, Rows: s.Rows, Classes: f.info.Outputs, Dim: s.Dim, Sparse: s.Sparse, Density: s.Density()}
-	d.Numbers, d.Filled = f.info.Schema.Numbers(s)
+func (f *problem) dataOf() Data {
+	s := f.sum
+	d := Data{Task: f.task, Rows: s.Rows, Classes: f.outputs, Dim: s.Dim, Sparse: s.Sparse, Density: s.Density()}
+	d.Numbers, d.Filled = f.schema.Numbers(s)
 	return d
 }
 
 // meansNeeded says that rows are a table if categories have mean targets in place of dimensions of their own, and otherwise too
 // wide or too sparse for one.
-func (f *fit) meansNeeded() bool {
-	d := f.dataOf(f.sum)
+func (f *problem) meansNeeded() bool {
+	d := f.dataOf()
 	narrow := d
-	narrow.Dim, narrow.Sparse = f.info.Schema.MeanDim(f.info.Outputs), false
-	return d.noTable() != "" && narrow.Dim < d.Dim && narrow.noTable() == "" && f.info.Outputs <= mostMeanOutputs
+	narrow.Dim, narrow.Sparse = f.schema.MeanDim(f.outputs), false
+	return d.noTable() != "" && narrow.Dim < d.Dim && narrow.noTable() == "" && f.outputs <= mostMeanOutputs
 }
 
-// chooseDefault takes the learner rfm where nothing else was asked for and the rows suit it, and says otherwise why not.
-func (f *fit) chooseDefault() error {
-	if f.bag != nil || f.stats != nil || f.opt.Unlabelled != nil || f.opt.Keep != nil {
-		return nil
+// chooseDefault is the configuration with the learner rfm where nothing else was asked for and the rows suit it. Otherwise lacking says why not.
+func (f *problem) chooseDefault() (cfg Config, lacking string, err error) {
+	if f.bag != nil || f.opt.Unlabelled != nil || f.opt.Keep != nil {
+		return f.cfg, "", nil
 	}
-	s := f.sum
-	d := f.dataOf(s)
-	if f.meansNeeded() {
-		with := *s // learnMeans will take means
-		with.Dim = f.info.Schema.MeanDim(f.info.Outputs)
-		s = &with
-		d.Dim, d.Sparse = with.Dim, false
+	d, with := f.dataOf(), *f
+	if f.meansNeeded() { // learnMeans will take means
+		sum := *f.sum
+		sum.Dim = f.schema.MeanDim(f.outputs)
+		with.sum = &sum
+		d.Dim, d.Sparse = sum.Dim, false
 	}
 	c, ok := d.Default(f.asked)
 	if !ok {
-		if f.asked.open() && (f.info.Task == "classify" || f.info.Task == "regress") {
-			f.lacking = fmt.Sprintf("; not %s, %s (name it to have it)", rfmLearner.name, d.noTable())
+		if f.asked.open() && (f.task == "classify" || f.task == "regress") {
+			lacking = fmt.Sprintf("; not %s, %s (name it to have it)", rfmLearner.name, d.noTable())
 		}
-		return nil
+		return f.cfg, lacking, nil
 	}
-	c, err := c.withDefaults()
-	if err != nil {
-		return err
+	if with.cfg, err = c.withDefaults(); err != nil {
+		return with.cfg, "", err
 	}
-	old := f.cfg
-	f.cfg = c
-	if bytes, _ := f.rfmMemory(s); f.opt.Memory > 0 && bytes > float64(f.opt.Memory) {
-		f.cfg = old
-		f.lacking = fmt.Sprintf("; %s would hold %s, of %s allowed: more memory allows it", rfmLearner.name, units.Bytes(bytes),
-			units.Bytes(float64(f.opt.Memory)))
-		return nil
+	if bytes, _ := with.rfmMemory(); f.opt.Memory > 0 && bytes > float64(f.opt.Memory) {
+		return f.cfg, fmt.Sprintf("; %s would hold %s, of %s allowed: more memory allows it", rfmLearner.name, units.Bytes(bytes),
+			units.Bytes(float64(f.opt.Memory))), nil
 	}
-	f.info.Training.Why["learner"] = "for a table"
-	return nil
+	f.why["learner"] = "for a table"
+	return with.cfg, "", nil
 }
 
 // auto is the learner of features, where the default learner is not taken: the svm or ridge, whichever has the given options.
-func (f *fit) auto(sum *dataset.Summary) string {
-	rows, _ := f.rowsMemory(sum)
-	statistics, _ := f.ridgeMemory(sum)
-	why := f.info.Training.Why
+func (f *job) auto() string {
+	rows, _ := f.rowsMemory()
+	statistics, _ := f.ridgeMemory()
+	why := f.why
 	switch {
 	case f.classes == nil && f.labels == nil:
 		why["learner"] = "for numbers to predict"

@@ -72,7 +72,7 @@ func TestNumbersOfAWideTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := chosen(t, src, Config{}, Options{})
-	dims, filled := f.info.Schema.Numbers(f.sum)
+	dims, filled := f.schema.Numbers(f.sum)
 	if f.sum.Dim <= wideRows || dims != 2 || filled < 0.7 || filled > 0.8 {
 		t.Errorf("%d of %d dimensions are numbers, %.2f of them not 0", dims, f.sum.Dim, filled)
 	}

@@ -2,9 +2,7 @@ package train
 
 import (
 	"fmt"
-	"time"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/exact"
 	"mercer/model"
@@ -33,11 +31,11 @@ var falkonLearner = Traits{
 	squares: true,
 	uses:    []string{"features", "landmarks"},
 	exact:   true,
-	memory:  (*fit).falkonMemory,
+	memory:  (*job).falkonMemory,
 	fewer:   option.Phrasef("fewer %s, which are the landmarks, or a map (%s)", option.Ref("features"), option.Set("learner", Ridge{}.learner())),
-	train:   (*fit).falkon,
+	train:   (*job).falkon,
 
-	linearFrom: (*fit).mostCentresFrom,
+	linearFrom: func(f *job) int { return f.cfg.mostCentresFrom() },
 
 	keeps: func(r model.Report) int { return r.(*exact.FalkonReport).Centres },
 	fix:   func(c *Config, r model.Report) { c.Set("lambda", r.(*exact.FalkonReport).Lambda) },
@@ -48,10 +46,10 @@ const usualCentres = 2048
 
 // centres returns the number of landmarks of falkon: as asked for, or else 2,048, or a quarter of
 // the rows but at least 256, if that is fewer.
-func (f *fit) centres(rows int) int {
-	m := f.cfg.Map.Features
-	if f.cfg.Map.Given != nil {
-		return f.cfg.Map.Given.Rows
+func (c *Config) centres(rows int) int {
+	m := c.Map.Features
+	if c.Map.Given != nil {
+		return c.Map.Given.Rows
 	}
 	if m == 0 {
 		m = min(usualCentres, max(256, rows/4))
@@ -60,50 +58,49 @@ func (f *fit) centres(rows int) int {
 }
 
 // mostCentresFrom is the number of rows from which there are no more centres.
-func (f *fit) mostCentresFrom() int {
+func (c *Config) mostCentresFrom() int {
 	switch {
-	case f.cfg.Map.Given != nil:
+	case c.Map.Given != nil:
 		return 1
-	case f.cfg.Map.Features > 0:
-		return f.cfg.Map.Features
+	case c.Map.Features > 0:
+		return c.Map.Features
 	}
 	return 4 * usualCentres
 }
 
 // falkonMemory is the number of bytes that the training holds at least; K_nm, 4·n·m, comes on top if
 // allowed.
-func (f *fit) falkonMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	rows, _ := f.rowsMemory(sum)
+func (f *job) falkonMemory() (bytes float64, formula string) {
+	rows, _ := f.rowsMemory()
 	rows += f.lookupMemory()
-	m := f.centres(sum.Rows)
-	bytes = rows + float64(exact.FalkonBytes(sum.Rows, f.learnDim(), m, f.info.Outputs, false))
+	m := f.cfg.centres(f.sum.Rows)
+	bytes = rows + float64(exact.FalkonBytes(f.sum.Rows, f.learnDim(), m, f.outputs, false))
 	return bytes, fmt.Sprintf("4·n·D and 16·m² for m = %d landmarks", m)
 }
 
 // falkon trains on all rows.
-func (f *fit) falkon(sum *dataset.Summary) (*solution, error) {
-	all, err := f.gather(sum)
+func (f *job) falkon() (*solution, error) {
+	all, err := f.gather()
 	if err != nil {
 		return nil, err
 	}
-	start := time.Now()
-	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	defer timed(&f.report.Solve)()
 	f.progress("solve", 0, -1)
-	rows, _ := f.rowsMemory(sum)
+	rows, _ := f.rowsMemory()
 	o := f.cfg.Learner.(Falkon)
 	opt := exact.Falkon{
-		Centres: f.centres(sum.Rows), Landmarks: f.cfg.Map.Landmarks, Lambda: o.Lambda, Tolerance: o.Tolerance, MaxIter: o.MaxIter,
+		Centres: f.cfg.centres(f.sum.Rows), Landmarks: f.cfg.Map.Landmarks, Lambda: o.Lambda, Tolerance: o.Tolerance, MaxIter: o.MaxIter,
 		Memory: f.machineMemory(rows), Seed: f.cfg.Seed,
 	}
-	if opt.Given, err = f.pipe.Landmarks(f.cfg.Map.Given, f.cfg.Map.GivenFile, f.src.Name(), &f.info.Schema); err != nil {
+	if opt.Given, err = f.pipe.Landmarks(f.cfg.Map.Given, f.cfg.Map.GivenFile, f.src.Name(), &f.schema); err != nil {
 		return nil, err
 	}
 	if f.opt.Memory <= 0 {
 		opt.Memory = 0 // K_nm is kept where it takes no more than a few GB
 	}
-	machine, report, err := exact.FitFalkon(f.ctx, *f.info.Kernel, all.x, f.allTargets(all), f.info.Outputs, all.weights, opt)
+	machine, report, err := exact.FitFalkon(f.ctx, *f.pipe.Kernel(), all.x, f.allTargets(all), f.outputs, all.weights, opt)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
+		return nil, f.located(err)
 	}
 	return f.expanded(machine, report)
 }

@@ -17,7 +17,6 @@ import (
 	"mercer/internal/engine/random"
 	"mercer/internal/engine/testenv"
 	"mercer/internal/solve/learn"
-	"mercer/internal/solve/pipeline"
 	"mercer/internal/solve/rfm"
 	"mercer/matrix"
 	"mercer/model"
@@ -511,11 +510,15 @@ func TestSVMStaysWhereRidgeWouldTakeMore(t *testing.T) {
 		rows, features int
 		want           string
 	}{{1 << 17, 4096, "svm"}, {1<<17 + 1, 4096, "ridge"}, {3000, 1 << 18, "svm"}} {
-		f := &fit{cfg: Config{Task: "auto", Learner: Named{Name: "auto"}}, classes: dataset.NewClasses([]string{"a", "b"})}
-		f.info = model.Info{Task: "classify", Feature: &feature.Config{Features: c.features}, Outputs: 1,
-			Training: model.Training{Why: map[string]string{}}}
-		f.pipe, f.sum = pipeline.Identity(1), &dataset.Summary{Rows: c.rows}
-		if err := f.choose(); err != nil || f.cfg.LearnerName() != c.want {
+		p, _, err := FitPipeline(context.Background(), source(t, matrix.Rows{Dense: &matrix.Dense{Rows: 2, Cols: 1, Stride: 1, Data: []float32{0, 1}}}, nil, 0, nil),
+			Config{Map: Map{Name: "rff", Features: c.features}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &job{pipe: p}
+		f.run = run{cfg: Config{Task: "auto", Learner: Named{Name: "auto"}}, why: map[string]string{}}
+		f.sum, f.answers = &dataset.Summary{Rows: c.rows}, answers{task: "classify", outputs: 1, classes: dataset.NewClasses([]string{"a", "b"})}
+		if err := f.choose(""); err != nil || f.cfg.LearnerName() != c.want {
 			t.Errorf("%d rows of %d features: %s, want %s", c.rows, c.features, f.cfg.LearnerName(), c.want)
 		}
 	}

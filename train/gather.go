@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"mercer/dataset"
 	"mercer/feature"
@@ -45,35 +43,35 @@ const (
 // gatherFeatures maps all rows and keeps their features, in memory if --memory allows it, otherwise in a
 // temporary file. If that cannot be written, the scaled rows are mapped again on
 // every access. The model is the same.
-func (f *fit) gatherFeatures(sum *dataset.Summary) (*gathered, error) {
+func (f *job) gatherFeatures() (*gathered, error) {
 	f.report.Features = inMemory
-	if f.fitsMemory(sum) {
-		return f.gather(sum)
+	if f.fitsMemory() {
+		return f.gather()
 	}
 	f.report.Features = inFile
-	all, unwritten, err := f.gatherFile(sum, false)
+	all, unwritten, err := f.gatherFile(false)
 	if unwritten == nil || err != nil {
 		return all, err
 	}
 	f.report.Features = recomputed
-	rows, _ := f.inputMemory(sum)
-	if need, _ := f.solverMemory(sum); need+rows+f.pipelineMemory() > float64(f.opt.Memory) {
+	rows, _ := f.inputMemory()
+	if need, _ := f.solverMemory(); need+rows+f.pipelineMemory() > float64(f.opt.Memory) {
 		return nil, option.Errorf("%s: %w; give more %s, or set TMPDIR to a directory with %s of room", f.src.Name(), unwritten,
-			option.Ref("memory"), units.Bytes(4*float64(sum.Rows)*float64(f.learnDim())))
+			option.Ref("memory"), units.Bytes(4*float64(f.sum.Rows)*float64(f.learnDim())))
 	}
 	return f.gatherInputs()
 }
 
 // labels adds the targets of a batch to the gathered ones.
-func (g *gathered) labels(f *fit, b *matrix.Batch) error {
+func (g *gathered) labels(f *problem, b *matrix.Batch) error {
 	switch {
 	case f.labels != nil:
 		n := len(g.y)
-		g.y = append(g.y, make([]float64, b.X.Len()*f.info.Outputs)...)
+		g.y = append(g.y, make([]float64, b.X.Len()*f.outputs)...)
 		if err := f.targets(b, g.y[n:]); err != nil {
 			return err
 		}
-	case f.info.Task == "outliers":
+	case f.task == "outliers":
 	case f.classes == nil:
 		n := len(g.y)
 		g.y = append(g.y, b.Y...)
@@ -96,7 +94,7 @@ func (g *gathered) labels(f *fit, b *matrix.Batch) error {
 }
 
 // lastPass says that training this model does not read the data again.
-func (f *fit) lastPass() {
+func (f *job) lastPass() {
 	if p, ok := f.src.(*pipeline.Pooled); ok && !f.cfg.calibrates() && f.cfg.Threshold == "" {
 		p.Forget()
 	}
@@ -143,12 +141,12 @@ func (k *kept) rows() matrix.Rows {
 }
 
 // gather maps all rows into memory.
-func (f *fit) gather(sum *dataset.Summary) (*gathered, error) {
+func (f *job) gather() (*gathered, error) {
 	all := &gathered{}
 	z := &kept{dense: matrix.Dense{Cols: f.learnDim(), Stride: f.learnDim()}}
 	err := f.each("map", func(b *matrix.Batch, rows matrix.Rows) error {
-		z.add(rows, sum.Rows)
-		return all.labels(f, b)
+		z.add(rows, f.sum.Rows)
+		return all.labels(&f.problem, b)
 	})
 	if err != nil {
 		return nil, err
@@ -160,7 +158,7 @@ func (f *fit) gather(sum *dataset.Summary) (*gathered, error) {
 }
 
 // gatherFile writes the features to a file, as dense rows if that is asked for. unwritten says why that was not possible.
-func (f *fit) gatherFile(sum *dataset.Summary, dense bool) (all *gathered, unwritten, err error) {
+func (f *job) gatherFile(dense bool) (all *gathered, unwritten, err error) {
 	all = &gathered{}
 	var work matrix.Dense
 	err = f.each("map", func(b *matrix.Batch, rows matrix.Rows) error {
@@ -177,7 +175,7 @@ func (f *fit) gatherFile(sum *dataset.Summary, dense bool) (all *gathered, unwri
 		if unwritten = all.file.Append(rows); unwritten != nil {
 			return unwritten
 		}
-		return all.labels(f, b)
+		return all.labels(&f.problem, b)
 	})
 	if err == nil {
 		all.z, unwritten = all.file.Features()
@@ -194,12 +192,12 @@ func (f *fit) gatherFile(sum *dataset.Summary, dense bool) (all *gathered, unwri
 }
 
 // gatherInputs keeps the rows themselves, which are mapped on every access.
-func (f *fit) gatherInputs() (*gathered, error) {
+func (f *job) gatherInputs() (*gathered, error) {
 	all, x, n := &gathered{}, &kept{}, 0
 	err := f.each("read", func(b *matrix.Batch, _ matrix.Rows) error {
 		x.add(b.X, 0)
 		n += b.X.Len()
-		return all.labels(f, b)
+		return all.labels(&f.problem, b)
 	})
 	if err != nil {
 		return nil, err
@@ -209,7 +207,7 @@ func (f *fit) gatherInputs() (*gathered, error) {
 	var part kept
 	rows := x.rows()
 	if rows.CSR != nil {
-		rows.CSR.Cols = f.info.Schema.Dim
+		rows.CSR.Cols = f.schema.Dim
 	}
 	var out kept
 	all.z = learn.Recomputed(n, f.learnDim(), func(which []int) (matrix.Rows, error) {
@@ -220,7 +218,7 @@ func (f *fit) gatherInputs() (*gathered, error) {
 		}
 		in := part.rows()
 		if in.CSR != nil {
-			in.CSR.Cols = f.info.Schema.Dim
+			in.CSR.Cols = f.schema.Dim
 		}
 		// Blocks may be longer than the chunks that are mapped.
 		for i := 0; i < in.Len(); i += pipeline.Chunk {
@@ -249,50 +247,50 @@ func (k *kept) clear() {
 }
 
 // fitsMemory says whether the features fit in memory along with everything else.
-func (f *fit) fitsMemory(sum *dataset.Summary) bool {
-	rows, _ := f.rowsMemory(sum)
-	rest, _ := f.solverMemory(sum)
-	if f.hasRoomForNewton(sum) {
-		rest += f.newtonMemory(sum)
+func (f *job) fitsMemory() bool {
+	rows, _ := f.rowsMemory()
+	rest, _ := f.solverMemory()
+	if f.hasRoomForNewton() {
+		rest += f.newtonMemory()
 	}
 	return f.opt.Memory <= 0 || rows+rest+f.pipelineMemory() <= float64(f.opt.Memory)
 }
 
 // newtonMemory is the number of bytes taken by the Newton steps that may follow the passes of a dual solver
 // (learn.SVM.MaxIter), 0 if there are none.
-func (f *fit) newtonMemory(sum *dataset.Summary) float64 {
+func (f *job) newtonMemory() float64 {
 	if f.learner == nil || f.learner.newton == nil || !f.learner.newton(&f.cfg) || As[SVM](f.cfg.Learner).MaxIter != 0 {
 		return 0
 	}
-	return learn.NewtonMemory(sum.Rows, f.learnDim())
+	return learn.NewtonMemory(f.sum.Rows, f.learnDim())
 }
 
 // hasRoomForNewton says whether these steps fit in memory while the features are in a file. If not, they are left
 // out: stopping where the passes end is better than asking for more memory for steps that are seldom taken.
-func (f *fit) hasRoomForNewton(sum *dataset.Summary) bool {
-	need := f.newtonMemory(sum)
+func (f *job) hasRoomForNewton() bool {
+	need := f.newtonMemory()
 	if need == 0 || f.opt.Memory <= 0 {
 		return true
 	}
-	rest, _ := f.solverMemory(sum)
+	rest, _ := f.solverMemory()
 	return need+rest+f.pipelineMemory() <= float64(f.opt.Memory)
 }
 
 // passes bounds the passes of a dual solver. Call told with the outcome.
-func (f *fit) passes(sum *dataset.Summary) (maxIter int, told func(converged bool)) {
-	if f.hasRoomForNewton(sum) {
+func (f *job) passes() (maxIter int, told func(converged bool)) {
+	if f.hasRoomForNewton() {
 		return As[SVM](f.cfg.Learner).MaxIter, func(bool) {}
 	}
 	return learn.DualPasses, func(converged bool) {
 		if !converged {
-			f.report.Features += fmt.Sprintf(", no room for Newton's steps (%s)", units.Bytes(f.newtonMemory(sum)))
+			f.report.Features += fmt.Sprintf(", no room for Newton's steps (%s)", units.Bytes(f.newtonMemory()))
 		}
 	}
 }
 
 // solverMemory is the number of bytes that a dual solver holds besides the features.
-func (f *fit) solverMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	n, d, k := float64(sum.Rows), float64(f.learnDim()), float64(f.info.Outputs)
+func (f *job) solverMemory() (bytes float64, formula string) {
+	n, d, k := float64(f.sum.Rows), float64(f.learnDim()), float64(f.outputs)
 	bytes, formula = (9*k+28)*n+8*d*k, "(9·K + 28)·n + 8·D·K bytes beside features in a file"
 	if f.learner != nil && f.learner.primal != nil && f.learner.primal(&f.cfg) {
 		bytes, formula = (4*k+16)*n+192*d*k, "(4·K + 16)·n + 192·D·K bytes beside features in a file"
@@ -300,8 +298,8 @@ func (f *fit) solverMemory(sum *dataset.Summary) (bytes float64, formula string)
 	if f.classes == nil {
 		bytes += 8 * k * n // targets
 	}
-	if As[SVM](f.cfg.Learner).C == 0 && f.info.Task != "outliers" {
-		rows, _ := f.rowsMemory(sum)
+	if As[SVM](f.cfg.Learner).C == 0 && f.task != "outliers" {
+		rows, _ := f.rowsMemory()
 		bytes += rows * min(1, chooseMax/max(n, 1))
 	}
 	return bytes, formula
@@ -309,37 +307,37 @@ func (f *fit) solverMemory(sum *dataset.Summary) (bytes float64, formula string)
 
 // iteratedMemory is the number of bytes that a dual solver holds, including the features if --memory
 // allows it.
-func (f *fit) iteratedMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	bytes, formula = f.solverMemory(sum)
-	if f.fitsMemory(sum) {
-		rows, of := f.rowsMemory(sum)
+func (f *job) iteratedMemory() (bytes float64, formula string) {
+	bytes, formula = f.solverMemory()
+	if f.fitsMemory() {
+		rows, of := f.rowsMemory()
 		return bytes + rows, of + " of features and (9·K + 28)·n + 8·D·K"
 	}
 	return bytes, formula
 }
 
 // inputMemory is the number of bytes of the rows themselves.
-func (f *fit) inputMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	n, d := float64(sum.Rows), float64(f.info.Schema.Dim)
-	if sum.Sparse {
-		return 8 * n * d * sum.Density(), "8 bytes a value"
+func (f *job) inputMemory() (bytes float64, formula string) {
+	n, d := float64(f.sum.Rows), float64(f.schema.Dim)
+	if f.sum.Sparse {
+		return 8 * n * d * f.sum.Density(), "8 bytes a value"
 	}
 	return 4 * n * d, "4·n·d bytes"
 }
 
 // rowsMemory is the number of bytes of features held by a learner that gathers rows: 4·n·D, or 8 per
 // value of sparse features.
-func (f *fit) rowsMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	n, d := float64(sum.Rows), float64(f.learnDim())
+func (f *job) rowsMemory() (bytes float64, formula string) {
+	n, d := float64(f.sum.Rows), float64(f.learnDim())
 	formula = "4·n·D bytes"
 	if f.cfg.reduces() {
 		return 4 * n * d, formula
 	}
-	if f.info.Feature == nil && sum.Sparse && f.pipe.KeepsSparse() {
-		return 8 * n * d * sum.Density(), formula
+	if f.pipe.Feature() == nil && f.sum.Sparse && f.pipe.KeepsSparse() {
+		return 8 * n * d * f.sum.Density(), formula
 	}
 	if m, ok := f.pipe.Map().(feature.Sparse); ok {
-		x := f.pipe.Pass().Scale(sum.Sample.Slice(0, min(pipeline.Chunk, sum.Sample.Len())))
+		x := f.pipe.Pass().Scale(f.sum.Sample.Slice(0, min(pipeline.Chunk, f.sum.Sample.Len())))
 		if m.Sparsely(x) {
 			var z matrix.CSR
 			m.TransformSparse(&z, x)
@@ -350,14 +348,14 @@ func (f *fit) rowsMemory(sum *dataset.Summary) (bytes float64, formula string) {
 }
 
 // weight is the weight of row i of a batch: its own times that of its class.
-func (f *fit) weight(b *matrix.Batch, i int) float64 {
+func (a *answers) weight(b *matrix.Batch, i int) float64 {
 	w := 1.0
 	if b.Weights != nil {
 		w = b.Weights[i]
 	}
-	if f.classWeights != nil {
-		if c := f.classes.Of(b, i); c >= 0 {
-			w *= f.classWeights[c]
+	if a.classWeights != nil {
+		if c := a.classes.Of(b, i); c >= 0 {
+			w *= a.classWeights[c]
 		}
 	}
 	return w
@@ -373,8 +371,8 @@ var errWeightless = errors.New("the weight of every row is 0, so there is nothin
 var errOneClass = errors.New("rows of one class alone have a weight above 0, and to tell classes apart at least two are needed")
 
 // targets writes the targets of the rows of a batch.
-func (f *fit) targets(b *matrix.Batch, dst []float64) error {
-	k := f.info.Outputs
+func (f *problem) targets(b *matrix.Batch, dst []float64) error {
+	k := f.outputs
 	if f.labels != nil {
 		for i := range b.X.Len() {
 			if err := f.labels.Targets(b, i, dst[i*k:(i+1)*k]); err != nil {
@@ -399,19 +397,8 @@ func (f *fit) targets(b *matrix.Batch, dst []float64) error {
 }
 
 // class is the class of row i of a batch.
-func (f *fit) class(b *matrix.Batch, i int) (int, error) {
+func (f *problem) class(b *matrix.Batch, i int) (int, error) {
 	c := f.classes.Of(b, i)
-	if c < 0 && f.stats != nil {
-		label := "none"
-		switch {
-		case b.Names != nil && b.Names[i] != "":
-			label = strconv.Quote(b.Names[i])
-		case b.Outputs > 0:
-			label = strconv.FormatFloat(b.Y[i*b.Outputs], 'g', -1, 64)
-		}
-		return 0, fmt.Errorf("%s: the label is %s; the statistics have the classes %s", dataset.RowPlace(f.src, b.First+i), label,
-			strings.Join(f.classes.Labels(), ", "))
-	}
 	if c < 0 {
 		return 0, fmt.Errorf("%s has a new label: the data changed while they were read", dataset.RowPlace(f.src, b.First+i))
 	}

@@ -11,17 +11,17 @@ import (
 )
 
 // drawGolden draws synthetic rows or bags that resemble the data, and notes the ranges of columns.
-func (f *fit) drawGolden() error {
+func (f *job) drawGolden() error {
 	if f.bag == nil {
-		f.info.Schema.Columns = slices.Clone(f.info.Schema.Columns)
+		f.schema.Columns = slices.Clone(f.schema.Columns)
 		for i := range f.seen { // of rows without mean targets
-			f.info.Schema.Columns[i].Seen = f.seen[i].Seen
+			f.schema.Columns[i].Seen = f.seen[i].Seen
 		}
 		f.golden = drawRows(random.New(f.cfg.Seed, "golden"), model.GoldenRows, f.sum)
 		return nil
 	}
 	members := drawRows(random.New(f.cfg.Seed, "golden"), model.GoldenBags[model.GoldenRows], f.bag.sum.Summary)
-	x := matrix.NewDense(model.GoldenRows, f.info.Schema.Dim)
+	x := matrix.NewDense(model.GoldenRows, f.schema.Dim)
 	if err := f.bag.mapping.Pool(x, matrix.Rows{Dense: members}, model.GoldenBags); err != nil {
 		return f.located(err)
 	}

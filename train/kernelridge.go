@@ -5,9 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/exact"
 	"mercer/internal/solve/learn"
@@ -48,8 +46,8 @@ var kernelRidgeLearner = Traits{
 	},
 	exact:  true,
 	check:  checked((*KernelRidge).check),
-	memory: (*fit).kernelRidgeMemory,
-	train:  (*fit).kernelRidge,
+	memory: (*job).kernelRidgeMemory,
+	train:  (*job).kernelRidge,
 	tried: tried{variants: func(c Config, d Data) []Config {
 		if d.Rows > 3000 || d.Task != "regress" || c.Kernel.Name != c.usualKernel() {
 			return nil
@@ -91,35 +89,34 @@ func (o *KernelRidge) check(*Config) error {
 
 // kernelRidgeMemory is the number of bytes that the training holds: the Gram matrix, or as much as is
 // known about the approximate products in advance. These fail by themselves if they exceed the limit.
-func (f *fit) kernelRidgeMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	rows, _ := f.rowsMemory(sum)
+func (f *job) kernelRidgeMemory() (bytes float64, formula string) {
+	rows, _ := f.rowsMemory()
 	rows += f.lookupMemory()
-	n, d, k := float64(sum.Rows), f.learnDim(), f.info.Outputs
+	n, d, k := float64(f.sum.Rows), f.learnDim(), f.outputs
 	switch {
 	case f.cfg.Learner.(KernelRidge).Product != "exact":
 		return rows + n*(12*float64(d)+64*float64(k)), "4·n·D of rows, 12·n·D of boxes, 64·n·K, and pairs of boxes"
 	case f.cfg.Learner.(KernelRidge).Lambda == 0:
-		return rows + float64(exact.RidgeBytes(sum.Rows, d, k, true)), "24·n² to choose λ by leave-one-out; 8·n² where λ is given"
+		return rows + float64(exact.RidgeBytes(f.sum.Rows, d, k, true)), "24·n² to choose λ by leave-one-out; 8·n² where λ is given"
 	}
-	return rows + float64(exact.RidgeBytes(sum.Rows, d, k, false)), "8·n²"
+	return rows + float64(exact.RidgeBytes(f.sum.Rows, d, k, false)), "8·n²"
 }
 
 // kernelRidge trains on all rows.
-func (f *fit) kernelRidge(sum *dataset.Summary) (*solution, error) {
-	all, err := f.gather(sum)
+func (f *job) kernelRidge() (*solution, error) {
+	all, err := f.gather()
 	if err != nil {
 		return nil, err
 	}
-	start := time.Now()
-	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	defer timed(&f.report.Solve)()
 	f.progress("solve", 0, -1)
-	rows, _ := f.rowsMemory(sum)
-	k, y, limit := *f.info.Kernel, f.allTargets(all), f.machineMemory(rows)
+	rows, _ := f.rowsMemory()
+	k, y, limit := *f.pipe.Kernel(), f.allTargets(all), f.machineMemory(rows)
 	o := f.cfg.Learner.(KernelRidge)
 	var machine *exact.Machine
 	var report model.Report
 	if o.Product == "exact" {
-		machine, report, err = exact.FitRidge(f.ctx, k, all.x, y, f.info.Outputs, all.weights,
+		machine, report, err = exact.FitRidge(f.ctx, k, all.x, y, f.outputs, all.weights,
 			exact.Ridge{Lambda: o.Lambda, Memory: limit})
 	} else {
 		accuracy := o.Accuracy
@@ -137,11 +134,11 @@ func (f *fit) kernelRidge(sum *dataset.Summary) (*solution, error) {
 		}
 		if err == nil {
 			opt := exact.Iterative{Lambda: o.Lambda, Tolerance: o.Tolerance, MaxIter: o.MaxIter, Seed: f.cfg.Seed}
-			machine, report, err = exact.FitIterative(f.ctx, k, all.x, p, y, f.info.Outputs, all.weights, opt)
+			machine, report, err = exact.FitIterative(f.ctx, k, all.x, p, y, f.outputs, all.weights, opt)
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
+		return nil, f.located(err)
 	}
 	return f.expanded(machine, report)
 }

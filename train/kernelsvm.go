@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/exact"
 	"mercer/kernel"
@@ -56,8 +54,8 @@ var kernelSVMLearner = Traits{
 	},
 	exact:   true,
 	check:   checked((*KernelSVM).check),
-	memory:  (*fit).kernelSVMMemory,
-	train:   (*fit).kernelSVM,
+	memory:  (*job).kernelSVMMemory,
+	train:   (*job).kernelSVM,
 	sharing: sharing{setting: "c"},
 	tried: tried{variants: func(c Config, d Data) (all []Config) {
 		_, local := kernel.Kernel{Name: c.Kernel.Name}.Falling()
@@ -117,48 +115,47 @@ func (o *KernelSVM) check(c *Config) error {
 const kernelSVMBytes = 2 << 30
 
 // kernelSVMMemory is the number of bytes that the training holds.
-func (f *fit) kernelSVMMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	rows, _ := f.rowsMemory(sum)
+func (f *job) kernelSVMMemory() (bytes float64, formula string) {
+	rows, _ := f.rowsMemory()
 	rows += f.lookupMemory()
-	bytes, formula = rows+float64(f.kernelSVMRoom(sum)), "rows, and 4·n² + 8·n·D, or 2 GiB if that is less, or 2048·n if that is more"
-	if k := f.info.Outputs; f.info.Task == "regress" && k > 1 {
-		return bytes + 20*float64(sum.Rows)*float64(k), formula + ", and 20·n·K"
+	bytes, formula = rows+float64(f.kernelSVMRoom()), "rows, and 4·n² + 8·n·D, or 2 GiB if that is less, or 2048·n if that is more"
+	if k := f.outputs; f.task == "regress" && k > 1 {
+		return bytes + 20*float64(f.sum.Rows)*float64(k), formula + ", and 20·n·K"
 	}
 	return bytes, formula
 }
 
 // kernelSVMRoom is the number of bytes that it holds besides the rows.
-func (f *fit) kernelSVMRoom(sum *dataset.Summary) int64 {
-	least, most := exact.SVMMemory(sum.Rows, f.learnDim(), sum.Sparse && f.pipe.KeepsSparse())
-	return min(most+4*int64(sum.Rows)*int64(f.learnDim()), max(least, kernelSVMBytes))
+func (f *job) kernelSVMRoom() int64 {
+	least, most := exact.SVMMemory(f.sum.Rows, f.learnDim(), f.sum.Sparse && f.pipe.KeepsSparse())
+	return min(most+4*int64(f.sum.Rows)*int64(f.learnDim()), max(least, kernelSVMBytes))
 }
 
 // kernelSVM trains on all rows.
-func (f *fit) kernelSVM(sum *dataset.Summary) (*solution, error) {
-	all, err := f.gather(sum)
+func (f *job) kernelSVM() (*solution, error) {
+	all, err := f.gather()
 	if err != nil {
 		return nil, err
 	}
-	start := time.Now()
-	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	defer timed(&f.report.Solve)()
 	o := f.cfg.Learner.(KernelSVM)
 	opt := exact.SVM{
 		C: o.C, Nu: o.Nu, Epsilon: o.Epsilon, Weights: all.weights, Multiclass: o.Multiclass,
-		Tolerance: o.Tolerance, MaxSteps: o.MaxIter, Memory: f.kernelSVMRoom(sum),
+		Tolerance: o.Tolerance, MaxSteps: o.MaxIter, Memory: f.kernelSVMRoom(),
 		Progress: func(machine, machines int, violation float64) {
-			f.progress("solve", sum.Rows*machine/machines, float64(machine)/float64(machines))
+			f.progress("solve", f.sum.Rows*machine/machines, float64(machine)/float64(machines))
 		},
 	}
-	k := *f.info.Kernel
+	k := *f.pipe.Kernel()
 	var s solution
 	switch {
-	case f.info.Task == "outliers":
+	case f.task == "outliers":
 		if opt.Nu = o.Outliers; opt.Nu == 0 {
 			opt.Nu = 0.1
 		}
 		var machine *exact.Machine
 		if machine, s.report, err = exact.FitOneClass(f.ctx, k, all.x, opt); err == nil {
-			s.predictor, err = f.predictor(machine)
+			s.predictor, err = f.cfg.predictor(machine)
 		}
 	case f.classes == nil:
 		s.predictor, s.report, err = f.kernelSVR(all, opt)
@@ -167,23 +164,23 @@ func (f *fit) kernelSVM(sum *dataset.Summary) (*solution, error) {
 		if err = f.checkNu(all); err != nil {
 			break
 		}
-		if c, s.report, err = exact.FitSVC(f.ctx, k, all.x, all.class, len(f.info.Classes), opt); err == nil {
+		if c, s.report, err = exact.FitSVC(f.ctx, k, all.x, all.class, len(f.names), opt); err == nil {
 			s.predictor, err = f.classifier(c, s.report)
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
+		return nil, f.located(err)
 	}
 	return &s, nil
 }
 
 // checkNu rejects classes for which ν-SVC has no solution, and names them by their labels.
-func (f *fit) checkNu(all *gathered) error {
+func (f *problem) checkNu(all *gathered) error {
 	o := f.cfg.Learner.(KernelSVM)
 	if o.Nu == 0 {
 		return nil
 	}
-	sums := make([]float64, len(f.info.Classes))
+	sums := make([]float64, len(f.names))
 	for i, c := range all.class {
 		w := 1.0
 		if all.weights != nil {
@@ -195,12 +192,12 @@ func (f *fit) checkNu(all *gathered) error {
 	if o.Nu <= most*(1+1e-12) {
 		return nil
 	}
-	name, other, sum := f.info.Classes[class], "all others", -sums[class]
+	name, other, sum := f.names[class], "all others", -sums[class]
 	for _, s := range sums {
 		sum += s
 	}
 	if against >= 0 {
-		other, sum = f.info.Classes[against], sums[against]
+		other, sum = f.names[against], sums[against]
 	}
 	unit := "rows"
 	if all.weights != nil {
@@ -212,21 +209,21 @@ func (f *fit) checkNu(all *gathered) error {
 }
 
 // kernelSVR trains a regression, one machine per target.
-func (f *fit) kernelSVR(all *gathered, opt exact.SVM) (model.Predictor, *exact.SVMReport, error) {
+func (f *job) kernelSVR(all *gathered, opt exact.SVM) (model.Predictor, *exact.SVMReport, error) {
 	if opt.Epsilon == 0 && !f.cfg.Learner.(KernelSVM).EpsilonGiven {
 		opt.Epsilon = 0.1
 	}
-	machine, report, err := exact.FitSVR(f.ctx, *f.info.Kernel, all.x, all.y, f.info.Outputs, opt)
+	machine, report, err := exact.FitSVR(f.ctx, *f.pipe.Kernel(), all.x, all.y, f.outputs, opt)
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := f.predictor(machine)
+	p, err := f.cfg.predictor(machine)
 	return p, report, err
 }
 
 // classifier makes the predictor of a classifier. With two classes the machine scores the second, so
 // its signs are flipped; the outputs of ovr are used as scores; those of ovo vote.
-func (f *fit) classifier(c *exact.Classifier, report model.Report) (model.Predictor, error) {
+func (f *job) classifier(c *exact.Classifier, report model.Report) (model.Predictor, error) {
 	machine := c.Machine()
 	if c.Classes() == 2 {
 		var err error
@@ -235,9 +232,8 @@ func (f *fit) classifier(c *exact.Classifier, report model.Report) (model.Predic
 			return nil, err
 		}
 	}
-	p, err := f.predictor(machine)
-	info := f.info
-	info.Training.Report = report
+	p, err := f.cfg.predictor(machine)
+	info := f.info(&solution{report: report})
 	if err != nil || !model.Votes(&info) {
 		return p, err
 	}

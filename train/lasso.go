@@ -1,12 +1,11 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
-	"mercer/dataset"
 	"mercer/feature"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/learn"
@@ -47,12 +46,14 @@ var lassoLearner = Traits{
 	options: Lasso{},
 	squares: true,
 
-	parts:  (*fit).lassoParts,
+	parts:  (*job).lassoParts,
 	sparse: true,
 
-	memory: (*fit).lassoMemory,
+	memory: (*job).lassoMemory,
 	fix:    fixLasso,
-	train:  func(f *fit, _ *dataset.Summary) (*solution, error) { return f.lasso(1, learn.FitLasso) },
+	solver: func(f *job) (solver, error) {
+		return func(parts []*moments.Stats) (*solution, error) { return f.lasso(parts, 1, learn.FitLasso) }, nil
+	},
 }
 
 // elasticNetLearner is a mixture of lasso and ridge regression.
@@ -66,17 +67,14 @@ var elasticNetLearner = Traits{
 	},
 
 	check:  checked((*ElasticNet).check),
-	parts:  (*fit).lassoParts,
+	parts:  (*job).lassoParts,
 	sparse: true,
 
-	memory: (*fit).lassoMemory,
+	memory: (*job).lassoMemory,
 	fix:    fixLasso,
-	train: func(f *fit, _ *dataset.Summary) (*solution, error) {
-		ratio := f.cfg.Learner.(ElasticNet).L1Ratio
-		if ratio == 0 {
-			ratio = 0.5
-		}
-		return f.lasso(ratio, learn.FitLasso)
+	solver: func(f *job) (solver, error) {
+		ratio := cmp.Or(f.cfg.Learner.(ElasticNet).L1Ratio, 0.5)
+		return func(parts []*moments.Stats) (*solution, error) { return f.lasso(parts, ratio, learn.FitLasso) }, nil
 	},
 }
 
@@ -87,17 +85,17 @@ var groupLassoLearner = Traits{
 	options: GroupLasso{},
 	squares: true,
 
-	parts:  (*fit).lassoParts,
+	parts:  (*job).lassoParts,
 	sparse: true,
 
-	memory: (*fit).lassoMemory,
+	memory: (*job).lassoMemory,
 	fix:    fixLasso,
-	train: func(f *fit, _ *dataset.Summary) (*solution, error) {
+	solver: func(f *job) (solver, error) {
 		if f.groups() == nil {
 			return nil, option.Errorf("%s: group-lasso chooses among the maps of a sum, or among the columns of the input, but %s: take %s with a sum "+
 				"of maps, the linear kernel, one of the maps %v, or the learner lasso", f.src.Name(), f.ungrouped(), option.Ref("map"), feature.ByColumn())
 		}
-		return f.lasso(0, learn.FitGroupLasso)
+		return func(parts []*moments.Stats) (*solution, error) { return f.lasso(parts, 0, learn.FitGroupLasso) }, nil
 	},
 }
 
@@ -113,54 +111,47 @@ func (o *ElasticNet) check(*Config) error {
 // lassoMemory is the number of bytes that a lasso holds: the statistics of two parts of the rows, their
 // products in full, and the systems of two targets with all weights nonzero, or the
 // eigenvectors of groups.
-func (f *fit) lassoMemory(*dataset.Summary) (bytes float64, formula string) {
-	d, k := float64(f.learnDim()), float64(f.info.Outputs)
+func (f *job) lassoMemory() (bytes float64, formula string) {
+	d, k := float64(f.learnDim()), float64(f.outputs)
 	return 40*d*d + 128*d*k, "40·D² bytes"
 }
 
 // lassoParts is the number of parts of the rows: one is held out to choose λ.
-func (f *fit) lassoParts() int {
+func (f *job) lassoParts() int {
 	if As[Lasso](f.cfg.Learner).Lambda == 0 {
 		return 2
 	}
 	return 1
 }
 
-// lasso trains with one of the fits of learn.
-func (f *fit) lasso(ratio float64,
-	fit func(context.Context, *moments.Stats, *moments.Stats, learn.Lasso) (*learn.Linear, *learn.LassoReport, error)) (*solution, error) {
-	n := f.lassoParts()
-	parts, err := f.partsOf(n)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.reduceStatistics(parts); err != nil {
-		return nil, err
-	}
+// lassoFit is one of the fits of learn.
+type lassoFit func(context.Context, *moments.Stats, *moments.Stats, learn.Lasso) (*learn.Linear, *learn.LassoReport, error)
+
+// lasso trains with one of them.
+func (f *job) lasso(parts []*moments.Stats, ratio float64, fit lassoFit) (*solution, error) {
 	main, held := parts[0], (*moments.Stats)(nil)
-	if n == 2 {
+	if len(parts) == 2 {
 		held = parts[1]
 	}
-	start := time.Now()
-	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	defer timed(&f.report.Solve)()
 	f.progress("solve", 0, -1)
 	o := As[Lasso](f.cfg.Learner)
 	linear, report, err := fit(f.ctx, main, held, learn.Lasso{
 		Lambda: o.Lambda, L1Ratio: ratio, Groups: f.groups(), Tolerance: o.Tolerance, MaxIter: o.MaxIter,
-		Progress: func(int) { f.progress("solve", f.info.Training.Rows, -1) },
+		Progress: func(int) { f.progress("solve", f.sum.Rows, -1) },
 	})
 	if err != nil {
 		if f.ctx.Err() != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
+		return nil, f.located(err)
 	}
 	return &solution{predictor: model.Linear{Linear: linear}, report: report}, nil
 }
 
 // groups returns the maps of a sum, or otherwise the columns of the input, as groups of features; nil
 // if features belong to no group or are principal components.
-func (f *fit) groups() []learn.Group {
+func (f *job) groups() []learn.Group {
 	if f.cfg.reduces() {
 		return nil
 	}
@@ -168,7 +159,7 @@ func (f *fit) groups() []learn.Group {
 	if sum, ok := f.pipe.Map().(feature.Parted); ok {
 		first := 0
 		for i, width := range sum.Parts() {
-			g := learn.Group{Name: fmt.Sprintf("map %d (%s)", i+1, f.info.Feature.Steps[i].Map)}
+			g := learn.Group{Name: fmt.Sprintf("map %d (%s)", i+1, f.pipe.Feature().Steps[i].Map)}
 			for j := range width {
 				g.Features = append(g.Features, first+j)
 			}
@@ -177,10 +168,10 @@ func (f *fit) groups() []learn.Group {
 		}
 		return groups
 	}
-	if f.info.Feature != nil && !slices.Contains(feature.ByColumn(), f.info.Feature.Map) {
+	if f.pipe.Feature() != nil && !slices.Contains(feature.ByColumn(), f.pipe.Feature().Map) {
 		return nil
 	}
-	schema, d, all := &f.info.Schema, f.info.Schema.Dim, f.mapDim()
+	schema, d, all := &f.schema, f.schema.Dim, f.mapDim()
 	group := func(name string, first, width int) {
 		g := learn.Group{Name: name}
 		for i := 0; i < all; i += d {
@@ -203,9 +194,9 @@ func (f *fit) groups() []learn.Group {
 }
 
 // ungrouped says why there are no groups.
-func (f *fit) ungrouped() string {
+func (f *job) ungrouped() string {
 	if f.cfg.reduces() {
 		return "principal components are of all of them"
 	}
-	return fmt.Sprintf("features of the map %s belong to all columns", f.info.Feature.Map)
+	return fmt.Sprintf("features of the map %s belong to all columns", f.pipe.Feature().Map)
 }

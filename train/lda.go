@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/learn"
 	"mercer/internal/solve/moments"
@@ -55,28 +54,16 @@ var ldaLearner = Traits{
 	check:  checked((*LDA).check),
 	likely: func(*Config) (joint bool) { return true },
 
-	parts: func(*fit) int { return 1 },
-	solve: (*fit).solveLDA,
+	parts:  func(*job) int { return 1 },
+	solver: func(f *job) (solver, error) { return f.solveLDA, nil },
+	kept:   true,
 
-	memory: func(f *fit, _ *dataset.Summary) (bytes float64, formula string) {
-		all, d, k := float64(f.mapDim()), float64(f.learnDim()), float64(f.info.Outputs)
+	memory: func(f *job) (bytes float64, formula string) {
+		all, d, k := float64(f.mapDim()), float64(f.learnDim()), float64(f.outputs)
 		return 8*all*all + 16*d*d + 12288*all + 40*all*k, "24·D² bytes"
 	},
 	fix: func(c *Config, r model.Report) {
 		c.Shrinkage = Shrinkage{r.(*learn.LDAReport).Shrinkage, true}
-	},
-	train: func(f *fit, _ *dataset.Summary) (*solution, error) {
-		parts, err := f.partsOf(1)
-		if err == nil {
-			err = f.keep(parts)
-		}
-		if err == nil {
-			err = f.reduceStatistics(parts)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return f.solveLDA(parts)
 	},
 }
 
@@ -129,7 +116,7 @@ func (o LDA) priors() (map[string]float64, error) {
 }
 
 // priors are those of the classes in their order, nil for their shares.
-func (f *fit) priors() ([]float64, error) {
+func (f *problem) priors() ([]float64, error) {
 	labels := f.classes.Labels()
 	o := f.cfg.Learner.(LDA)
 	switch o.Priors {
@@ -157,9 +144,9 @@ func (f *fit) priors() ([]float64, error) {
 }
 
 // solveLDA makes the predictor from the statistics.
-func (f *fit) solveLDA(parts []*moments.Stats) (*solution, error) {
+func (f *job) solveLDA(parts []*moments.Stats) (*solution, error) {
 	if f.classes == nil {
-		return nil, option.Errorf("%s: discriminants are for classes, and the labels are not (%s); use %s", f.src.Name(), f.info.Training.Why["task"],
+		return nil, option.Errorf("%s: discriminants are for classes, and the labels are not (%s); use %s", f.src.Name(), f.why["task"],
 			option.Set("task", "classify"))
 	}
 	priors, err := f.priors()
@@ -167,7 +154,7 @@ func (f *fit) solveLDA(parts []*moments.Stats) (*solution, error) {
 		return nil, f.located(err)
 	}
 	f.progress("solve", 0, -1)
-	defer f.solving()()
+	defer timed(&f.report.Solve)()
 	for _, p := range parts[1:] {
 		parts[0].Merge(p)
 	}
@@ -182,26 +169,26 @@ func (f *fit) solveLDA(parts []*moments.Stats) (*solution, error) {
 var errDiscriminants = errors.New("linear discriminants tell classes apart, but the rows have none; take principal components (reduce pca)")
 
 // classesFor finds the classes of rows whose features are to be reduced to discriminants, where labels play no other part.
-func (f *fit) classesFor() error {
+func (f *surveyed) classesFor() (a answers, err error) {
 	if !f.cfg.discriminates() {
-		return nil
+		return a, nil
 	}
-	if err := f.task(); err != nil {
-		return err
+	if a, err = f.findTask(); err == nil {
+		err = f.needClasses(&a)
 	}
-	return f.needClasses()
+	return a, err
 }
 
-func (f *fit) needClasses() error {
-	if f.cfg.discriminates() && f.classes == nil {
+func (f *surveyed) needClasses(a *answers) error {
+	if f.cfg.discriminates() && a.classes == nil {
 		return f.located(errDiscriminants)
 	}
 	return nil
 }
 
 // statisticsOfClasses are the statistics of all rows with their classes, in a pass of its own.
-func (f *fit) statisticsOfClasses() (*moments.Stats, error) {
-	if err := f.needClasses(); err != nil {
+func (f *job) statisticsOfClasses() (*moments.Stats, error) {
+	if err := f.needClasses(&f.answers); err != nil {
 		return nil, err
 	}
 	parts := f.newParts(1)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"mercer/dataset"
 	"mercer/feature"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/moments"
@@ -69,17 +68,18 @@ type Traits struct {
 	sparse bool
 
 	// parts, if not nil, says of how many parts of the rows it takes statistics: it trains on the moments of features, from
-	// which those of the principal components follow. All others see rows of components.
-	parts func(f *fit) int
+	// which those of the principal components follow, by a solver that is made before they are collected. All others see rows of components.
+	parts  func(f *job) int
+	solver func(f *job) (solver, error)
 
-	// solve, if not nil, trains on statistics of all rows, which may be kept and added to (Statistics).
-	solve func(f *fit, parts []*moments.Stats) (*solution, error)
+	// kept says that its statistics may be kept and added to (Statistics).
+	kept bool
 
 	// resolve, if not nil, fills in options that follow from the survey.
-	resolve func(f *fit, c *Config)
+	resolve func(f *job, c *Config)
 
 	// linearFrom, if not nil, is the number of rows from which the time grows with the rows alone.
-	linearFrom func(f *fit) int
+	linearFrom func(f *job) int
 
 	// shared, if not nil, says by which loss a configuration is trained by passes whose sums over parts of the rows are added
 	// (learn.SharedPrimal), "" if by none.
@@ -89,7 +89,7 @@ type Traits struct {
 	sharded func(c *Config)
 
 	// memory returns the number of bytes that the training holds besides the map, and the formula in words.
-	memory func(f *fit, sum *dataset.Summary) (bytes float64, formula string)
+	memory func(f *job) (bytes float64, formula string)
 
 	// primal, if not nil, says whether a solver of the primal goes over the rows.
 	primal func(c *Config) bool
@@ -104,9 +104,12 @@ type Traits struct {
 	// on parts of its rows choose nothing.
 	fix func(c *Config, r model.Report)
 
-	// train trains on all rows.
-	train func(f *fit, sum *dataset.Summary) (*solution, error)
+	// train trains on all rows; nil for a learner of statistics.
+	train func(f *job) (*solution, error)
 }
+
+// solver trains on statistics of all rows, by parts.
+type solver func(parts []*moments.Stats) (*solution, error)
 
 var table []Traits
 
@@ -121,7 +124,7 @@ func init() { // not a value of table: learners look others up
 // statisticsLearners are the names of those whose statistics can be kept (Statistics).
 func statisticsLearners() (names []string) {
 	for _, l := range learners() {
-		if l.solve != nil {
+		if l.kept {
 			names = append(names, l.name)
 		}
 	}

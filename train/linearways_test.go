@@ -139,14 +139,13 @@ func TestCalibrationOfEveryKindOfLearner(t *testing.T) {
 		{Learner: KernelRidge{}},
 		{Learner: Falkon{}, Map: Map{Features: 40}},
 	} {
-		f := beforeFold(t, src, cfg)
-		inner, err := f.without(src, f.report.Summary, 300)
+		f, solved := beforeFold(t, src, cfg)
+		_, other, err := f.without(solved.report, src, 300)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, once := &inner.info.Training, &f.info.Training
 		// Of the same rows, the learner without a search is that with one.
-		a, b := strings.Join(once.Lines(), "\n"), strings.Join(again.Lines(), "\n")
+		a, b := strings.Join(solved.report.Lines(), "\n"), strings.Join(other.report.Lines(), "\n")
 		if !strings.Contains(a, "best of") || strings.Contains(b, "best of") {
 			t.Errorf("%+v: chosen as\n%s\nand without a fold as\n%s", cfg, a, b)
 		}

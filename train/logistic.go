@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
-	"mercer/dataset"
 	"mercer/internal/solve/learn"
 	"mercer/model"
 )
@@ -42,8 +40,8 @@ var logisticLearner = Traits{
 	options: Logistic{},
 	check:   checked((*Logistic).check),
 	primal:  func(c *Config) bool { o := c.Learner.(Logistic); return o.Penalty == "l1" || o.Solver != "dual" },
-	memory:  (*fit).primalMemory,
-	train:   (*fit).logistic,
+	memory:  (*job).primalMemory,
+	train:   (*job).logistic,
 	shared: func(c *Config) string {
 		switch o := c.Learner.(Logistic); {
 		case o.Penalty == "l1" || o.Solver == "dual":
@@ -130,34 +128,34 @@ func (o *Logistic) check(c *Config) error {
 }
 
 // logistic maps all rows into memory and trains there.
-func (f *fit) logistic(sum *dataset.Summary) (*solution, error) {
-	all, err := f.gatherFeatures(sum)
+func (f *job) logistic() (*solution, error) {
+	all, err := f.gatherFeatures()
 	if err != nil {
 		return nil, err
 	}
 	defer all.close()
 	o := f.cfg.Learner.(Logistic)
 	if o.Solver == "dual" {
-		return f.dual(sum, all)
+		return f.dual(all)
 	}
 	loss := logLoss
 	if o.Multiclass == "multinomial" {
 		loss = "multinomial"
 	}
-	return f.primal(sum, all, loss)
+	return f.primal(all, loss)
 }
 
 // likely is what a linear learner came to whose scores may be those of a logistic regression.
-func (f *fit) likely(l *learn.Linear, report model.Report) *solution {
-	info := f.info
-	info.Training.Report = report
-	return &solution{predictor: model.Likely(model.Linear{Linear: l}, &info), report: report}
+func (f *job) likely(l *learn.Linear, report model.Report) *solution {
+	s := &solution{report: report}
+	info := f.info(s)
+	s.predictor = model.Likely(model.Linear{Linear: l}, &info)
+	return s
 }
 
 // dual trains by dual coordinate descent.
-func (f *fit) dual(sum *dataset.Summary, all *gathered) (*solution, error) {
-	start := time.Now()
-	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+func (f *job) dual(all *gathered) (*solution, error) {
+	defer timed(&f.report.Solve)()
 	o := f.cfg.Learner.(Logistic)
 	choose := learn.Primal{Loss: logLoss, C: o.C}
 	path, err := f.primalC(all, &choose)
@@ -166,7 +164,7 @@ func (f *fit) dual(sum *dataset.Summary, all *gathered) (*solution, error) {
 	}
 	opt := learn.SVM{
 		C: choose.C, Loss: logLoss, Tolerance: o.Tolerance, MaxIter: o.MaxIter, Seed: f.cfg.Seed,
-		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
+		Progress: func(passes int, share float64) { f.progress("solve", passes*f.sum.Rows, share) },
 	}
 	train := f.fitDual
 	if f.labels != nil {
@@ -185,19 +183,18 @@ func (f *fit) dual(sum *dataset.Summary, all *gathered) (*solution, error) {
 
 // primal trains a linear classifier on gathered rows in the primal, with the loss logistic,
 // squared_hinge or, with the penalty l2, multinomial; for multiple labels with logistic.
-func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) (*solution, error) {
-	start := time.Now()
-	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	z, classes := all.z, len(f.info.Classes)
+func (f *job) primal(all *gathered, loss string) (*solution, error) {
+	defer timed(&f.report.Solve)()
+	z, classes := all.z, len(f.names)
 	var linear *learn.Linear
 	var path []learn.Trial
 	var err error
 	o := As[SVM](f.cfg.Learner) // or those of the logistic regression
 	if o.Penalty == "l1" {
 		opt := learn.L1{Loss: loss, C: o.C, Tolerance: o.Tolerance, MaxIter: o.MaxIter, Seed: f.cfg.Seed}
-		opt.Progress = func(outputs int, share float64) { f.progress("solve", sum.Rows, share) }
+		opt.Progress = func(outputs int, share float64) { f.progress("solve", f.sum.Rows, share) }
 		if opt.C == 0 {
-			chosen := f.choosing()
+			chosen := timed(&f.report.Choose)
 			opt.C, path, err = learn.ChooseL1C(f.ctx, z, all.class, classes, all.weights, opt)
 			if chosen(); err != nil {
 				return nil, err
@@ -205,25 +202,25 @@ func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) (*solutio
 		}
 		var report *learn.L1Report
 		if linear, report, err = learn.FitL1(f.ctx, z, all.class, classes, all.weights, opt); err != nil {
-			return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
+			return nil, f.located(err)
 		}
 		report.Path = path
 		return f.likely(linear, report), nil
 	}
 
 	opt := learn.Primal{Loss: loss, C: o.C, Tolerance: o.Tolerance, MaxIter: o.MaxIter}
-	opt.Progress = func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) }
+	opt.Progress = func(passes int, share float64) { f.progress("solve", passes*f.sum.Rows, share) }
 	if path, err = f.primalC(all, &opt); err != nil {
 		return nil, err
 	}
 	var report *learn.PrimalReport
 	if f.labels != nil {
-		linear, report, err = learn.FitPrimalLabels(f.ctx, z, all.y, f.info.Outputs, all.weights, opt)
+		linear, report, err = learn.FitPrimalLabels(f.ctx, z, all.y, f.outputs, all.weights, opt)
 	} else {
 		linear, report, err = learn.FitPrimal(f.ctx, z, all.class, classes, all.weights, opt)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
+		return nil, f.located(err)
 	}
 	report.Path = path
 	return f.likely(linear, report), nil
@@ -231,12 +228,12 @@ func (f *fit) primal(sum *dataset.Summary, all *gathered, loss string) (*solutio
 
 // primalC chooses C if it is not given, by the log-loss of held-out rows, or their error with
 // squared_hinge. For multiple labels, one label chooses for all.
-func (f *fit) primalC(all *gathered, opt *learn.Primal) (path []learn.Trial, err error) {
+func (f *job) primalC(all *gathered, opt *learn.Primal) (path []learn.Trial, err error) {
 	if opt.C != 0 {
 		return nil, nil
 	}
-	defer f.choosing()()
-	class, classes := all.class, len(f.info.Classes)
+	defer timed(&f.report.Choose)()
+	class, classes := all.class, len(f.names)
 	if f.labels != nil {
 		if class, classes = f.middleLabel(all), 2; class == nil {
 			opt.C = 1
@@ -249,11 +246,11 @@ func (f *fit) primalC(all *gathered, opt *learn.Primal) (path []learn.Trial, err
 
 // primalMemory is the number of bytes that a primal solver holds: the features, with an L1 penalty
 // also by columns, and its state for each row and output.
-func (f *fit) primalMemory(sum *dataset.Summary) (bytes float64, formula string) {
+func (f *job) primalMemory() (bytes float64, formula string) {
 	if As[SVM](f.cfg.Learner).Penalty != "l1" {
-		return f.iteratedMemory(sum)
+		return f.iteratedMemory()
 	}
-	n, d, k := float64(sum.Rows), float64(f.learnDim()), float64(f.info.Outputs)
-	bytes, _ = f.rowsMemory(sum)
+	n, d, k := float64(f.sum.Rows), float64(f.learnDim()), float64(f.outputs)
+	bytes, _ = f.rowsMemory()
 	return 2*bytes + 84*n + 16*d*k, "8·n·D bytes"
 }

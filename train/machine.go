@@ -64,16 +64,16 @@ func (c *Config) checkPrediction() error {
 }
 
 // lookupMemory is the number of bytes of the tables that a machine predicts from.
-func (f *fit) lookupMemory() float64 {
-	return float64(exact.LookupBytes(f.learnDim(), f.info.Outputs, f.cfg.prediction().Lookup))
+func (f *job) lookupMemory() float64 {
+	return float64(exact.LookupBytes(f.learnDim(), f.outputs, f.cfg.prediction().Lookup))
 }
 
 // predictor is the predictor of a machine, of as many terms as are asked for.
-func (f *fit) predictor(m *exact.Machine) (model.Machine, error) {
-	p := f.cfg.prediction()
+func (c *Config) predictor(m *exact.Machine) (model.Machine, error) {
+	p := c.prediction()
 	if p.Subsample > 0 && p.Subsample < m.Rows().Len() {
 		var err error
-		if m, err = m.Subsample(p.Subsample, f.cfg.Seed); err != nil {
+		if m, err = m.Subsample(p.Subsample, c.Seed); err != nil {
 			return model.Machine{}, err
 		}
 	}
@@ -81,14 +81,14 @@ func (f *fit) predictor(m *exact.Machine) (model.Machine, error) {
 }
 
 // expanded is what a learner came to whose model is a machine.
-func (f *fit) expanded(m *exact.Machine, report model.Report) (*solution, error) {
-	p, err := f.predictor(m)
+func (f *job) expanded(m *exact.Machine, report model.Report) (*solution, error) {
+	p, err := f.cfg.predictor(m)
 	return &solution{predictor: p, report: report}, err
 }
 
 // machineMemory is the number of bytes of rows held by a learner of the kernel itself, and the number
 // of bytes of opt.Memory that are left for its work (0: no bound).
-func (f *fit) machineMemory(rows float64) int64 {
+func (f *job) machineMemory(rows float64) int64 {
 	if f.opt.Memory <= 0 {
 		return math.MaxInt64
 	}
@@ -96,9 +96,9 @@ func (f *fit) machineMemory(rows float64) int64 {
 }
 
 // allTargets returns the targets of all rows, n×Outputs.
-func (f *fit) allTargets(all *gathered) []float64 {
+func (a *answers) allTargets(all *gathered) []float64 {
 	if all.class == nil {
 		return all.y
 	}
-	return targetsOf(all.class, f.info.Outputs)
+	return targetsOf(all.class, a.outputs)
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"mercer/dataset"
 	"mercer/internal/engine/units"
@@ -27,37 +26,36 @@ const (
 )
 
 // meanSums are for the mean targets of the columns that may have them; nil if there are none.
-func (f *fit) meanSums(schema *dataset.Schema) *dataset.MeanSums {
+func (f *problem) meanSums(schema *dataset.Schema) *dataset.MeanSums {
 	var first []int // dimension of each column
 	at := 0
-	for i := range f.info.Schema.Columns {
+	for i := range f.schema.Columns {
 		first = append(first, at)
-		at += f.info.Schema.Columns[i].Width()
+		at += f.schema.Columns[i].Width()
 	}
-	return dataset.NewMeanSums(schema, f.info.Outputs, func(column int) bool { return f.sum.Columns[first[column]].Integer }, f.cfg.Seed)
+	return dataset.NewMeanSums(schema, f.outputs, func(column int) bool { return f.sum.Columns[first[column]].Integer }, f.cfg.Seed)
 }
 
 // learnMeans puts the mean targets of their values in place of categories, and of whole numbers that are names, where that
 // helps on held-out rows: of none, of the categories, or of the numbers as well.
-func (f *fit) learnMeans() error {
+func (f *problem) learnMeans() (surveyed, error) {
 	asked := f.cfg.targetMeans()
-	if !f.cfg.own() || asked == "none" || f.info.Outputs > mostMeanOutputs {
-		return nil
+	if !f.cfg.own() || asked == "none" || f.outputs > mostMeanOutputs {
+		return f.surveyed, nil
 	}
 	rows := dataset.AllValues(f.src)
 	sums := f.meanSums(rows.Schema())
 	if sums == nil {
-		return nil
+		return f.surveyed, nil
 	}
-	start := time.Now()
-	defer func() { f.report.Metric += time.Since(start).Seconds() }()
+	defer timed(&f.report.Metric)()
 	if err := f.addMeans(rows, sums); err != nil {
-		return err
+		return f.surveyed, err
 	}
 	if _, most := sums.Source(rows, true, false); len(most) == 0 {
-		return nil
+		return f.surveyed, nil
 	}
-	auto, best, why := asked == "auto", *f, "as asked"
+	auto, best, why := asked == "auto", f.surveyed, "as asked"
 	var none, least float64
 	var found []string
 	var err error
@@ -66,7 +64,7 @@ func (f *fit) learnMeans() error {
 		least, why = math.Inf(1), fmt.Sprintf("categories have %s dimensions", units.Count(f.sum.Dim))
 	case auto:
 		if none, err = f.heldOut(f.src, sums); err != nil {
-			return err
+			return best, err
 		}
 		least = meansMargin * none
 	}
@@ -78,13 +76,14 @@ func (f *fit) learnMeans() error {
 		}
 		before = len(columns)
 		with, e := *f, 0.0
-		if err := with.surveyAgain(src); err != nil {
-			return err
+		if with.surveyed, err = f.survey(src, nil); err != nil {
+			return best, err
 		}
+		with.seen = f.seen
 		if auto {
 			apart, _ := sums.Source(rows, numbers, true)
 			if e, err = with.heldOut(apart, sums); err != nil {
-				return err
+				return best, err
 			}
 			if e >= least {
 				continue
@@ -93,18 +92,17 @@ func (f *fit) learnMeans() error {
 				why = fmt.Sprintf("a squared error of %.3g on held-out rows, %.3g without", e, none)
 			}
 		}
-		best, least, found = with, e, columns
+		best, least, found = with.surveyed, e, columns
 	}
-	if found != nil {
-		f.src, f.sum, f.info, f.report.Summary = best.src, best.sum, best.info, best.sum
-		f.info.Training.Why["means"] = fmt.Sprintf("%s (%s)", strings.Join(found, ", "), why)
+	if f.report.Summary = best.sum; found != nil {
+		f.why["means"] = fmt.Sprintf("%s (%s)", strings.Join(found, ", "), why)
 	}
-	return nil
+	return best, nil
 }
 
 // addMeans adds all rows to the sums of targets.
-func (f *fit) addMeans(src dataset.Source, sums *dataset.MeanSums) error {
-	k := f.info.Outputs
+func (f *problem) addMeans(src dataset.Source, sums *dataset.MeanSums) error {
+	k := f.outputs
 	var y, weights []float64
 	for b, err := range dataset.Each(f.ctx, src) {
 		if err != nil {
@@ -123,21 +121,9 @@ func (f *fit) addMeans(src dataset.Source, sums *dataset.MeanSums) error {
 	return nil
 }
 
-// surveyAgain surveys the rows of a source that has other dimensions.
-func (f *fit) surveyAgain(src dataset.Source) error {
-	sum, err := dataset.Survey(f.ctx, src, dataset.SurveyOptions{Seed: f.cfg.Seed, Sample: f.sampleRows(f.cfg.pipeline()),
-		Progress: func(rows int, share float64) { f.progress("read", rows, share) }})
-	if err != nil {
-		return err
-	}
-	f.src, f.sum, f.info.Schema = src, sum, *src.Schema()
-	f.info.Schema.Dim = sum.Dim
-	return nil
-}
-
 // heldOut is the squared error, of the rows of src that are apart and divided by that of their mean, of the better of two small machines
 // whose metrics are learned from the others, with the usual scaling.
-func (f *fit) heldOut(src dataset.Source, sums *dataset.MeanSums) (float64, error) {
+func (f *problem) heldOut(src dataset.Source, sums *dataset.MeanSums) (float64, error) {
 	cfg := f.cfg.pipeline()
 	if f.cfg.Scale == "auto" {
 		cfg.Scale, _ = pipeline.ChooseScale(kernel.RBF.Usual(), f.sum)
@@ -188,7 +174,7 @@ func (f *fit) heldOut(src dataset.Source, sums *dataset.MeanSums) (float64, erro
 	for i, k := range rfm.Kinds(f.sum.Dim)[:2] {
 		opt.Kernel = k.Kernel
 		opt.Progress = func(round, rounds int) { f.progress("columns", 0, (float64(i)+float64(round)/float64(rounds+1))/2) }
-		learned, err := metric.Learn(f.ctx, matrix.Rows{Dense: all}, slices.Concat(y, want), f.info.Outputs, weights, opt)
+		learned, err := metric.Learn(f.ctx, matrix.Rows{Dense: all}, slices.Concat(y, want), f.outputs, weights, opt)
 		if err != nil {
 			return 0, f.located(err)
 		}

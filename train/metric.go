@@ -1,11 +1,10 @@
 package train
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	"mercer/dataset"
 	"mercer/internal/engine/random"
@@ -55,42 +54,36 @@ func (c *Config) learned() bool { return c.Metric.Form != "" && !c.own() }
 // freeGamma says whether the metric is to choose γ.
 func (c *Config) freeGamma() bool { return c.Kernel.Gamma == "median" && c.Kernel.Sigma == 0 }
 
-// learnMetric learns which distances of the scaled rows matter, from a sample of the rows.
-func (f *fit) learnMetric() error {
+// learnMetric learns which distances of the scaled rows matter, from a sample of the rows; nil if plain ones are asked for.
+func (f *problem) learnMetric() (*metric.Learned, error) {
 	if !f.cfg.learned() {
-		return nil
+		return nil, nil
 	}
-	start := time.Now()
+	defer timed(&f.report.Metric)()
 	opt, err := f.metricOptions()
 	if err != nil {
-		return f.located(err)
+		return nil, f.located(err)
 	}
 	x, y, weights, err := f.metricSample()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	opt.Progress = func(round, rounds int) { f.progress("metric", 0, float64(round)/float64(rounds+1)) }
-	learned, err := metric.Learn(f.ctx, x, y, f.info.Outputs, weights, opt)
+	learned, err := metric.Learn(f.ctx, x, y, f.outputs, weights, opt)
 	if err != nil {
-		return f.located(err)
+		return nil, f.located(err)
 	}
-	report := learned.Report
-	f.metric, f.info.Training.Metric = learned.Metric, report
-	if f.cfg.freeGamma() {
-		f.cfg.Kernel.Gamma = fmt.Sprintf("median*%g", report.Rounds[report.Best].Gamma)
-	}
-	f.report.Metric = time.Since(start).Seconds()
-	return nil
+	return learned, nil
 }
 
 // metricOptions are the options for learning the metric.
-func (f *fit) metricOptions() (opt metric.Options, err error) {
+func (f *problem) metricOptions() (opt metric.Options, err error) {
 	c := &f.cfg
 	opt = metric.Options{
 		Kernel: c.pipeline().Kernel, Form: c.Metric.Form, Rank: c.Metric.Rank, Rounds: c.Metric.Rounds, Rows: c.Metric.Rows, Landmarks: c.Metric.Landmarks,
 		Classes: f.classes != nil, Seed: c.Seed,
 	}
-	if c.Map.Steps != nil || c.Bag != nil || f.info.Task == "outliers" {
+	if c.Map.Steps != nil || c.Bag != nil || f.task == "outliers" {
 		return opt, errors.New("a metric is learned for the kernel of one map or machine; a chain or sum of maps, bags, and outliers have none")
 	}
 	if c.freeGamma() {
@@ -116,23 +109,19 @@ func lengthOf(kind *kernel.Kind, factor float64) float64 {
 }
 
 // metricSample draws rows and their targets in one pass over the data, and scales them.
-func (f *fit) metricSample() (x matrix.Rows, y, weights []float64, err error) {
+func (f *problem) metricSample() (x matrix.Rows, y, weights []float64, err error) {
 	p, _, err := pipeline.SettleScaling(*f.cfg.pipeline(), f.rows())
 	if err != nil {
 		return x, nil, nil, err
 	}
-	wanted := f.cfg.Metric.Rows
-	if wanted == 0 {
-		wanted = metricRows
-	}
-	if x, y, weights, err = f.drawSample(wanted); err != nil {
+	if x, y, weights, err = f.drawSample(cmp.Or(f.cfg.Metric.Rows, metricRows)); err != nil {
 		return x, nil, nil, err
 	}
 	return p.Pass().Scale(x), y, weights, nil
 }
 
 // drawSample draws rows and their targets in one pass over the data.
-func (f *fit) drawSample(wanted int) (x matrix.Rows, y, weights []float64, err error) {
+func (f *problem) drawSample(wanted int) (x matrix.Rows, y, weights []float64, err error) {
 	// Each row is drawn with the probability that makes the total exactly the number wanted
 	// (Knuth, The Art of Computer Programming, 3.4.2, algorithm S).
 	draw := random.New(f.cfg.Seed, "train.metric")
@@ -166,32 +155,33 @@ func (f *fit) drawSample(wanted int) (x matrix.Rows, y, weights []float64, err e
 	}
 	y = all.y
 	if all.class != nil {
-		y = targetsOf(all.class, f.info.Outputs)
+		y = targetsOf(all.class, f.outputs)
 	}
 	return x, y, all.weights, nil
 }
 
 // planMetric stands in for a metric when a training is planned: one with as many dimensions.
-func (f *fit) planMetric() error {
+func (f *problem) planMetric() (*metric.Learned, error) {
 	if !f.cfg.learned() {
-		return nil
+		return nil, nil
 	}
 	opt, err := f.metricOptions()
 	if err != nil {
-		return f.located(err)
+		return nil, f.located(err)
 	}
+	learned := &metric.Learned{}
 	if r := opt.Axes(f.sum.Dim); r < f.sum.Dim {
-		f.metric = &metric.Metric{Axes: matrix.NewDense(f.sum.Dim, r)}
+		learned.Metric = &metric.Metric{Axes: matrix.NewDense(f.sum.Dim, r)}
 		for j := range r {
-			f.metric.Axes.Row(j)[j] = 1
+			learned.Metric.Axes.Row(j)[j] = 1
 		}
 	}
-	return nil
+	return learned, nil
 }
 
 // noMetric rejects a metric when there is nothing to learn it from.
-func (f *fit) noMetric() error {
-	if f.cfg.learned() {
+func (c *Config) noMetric() error {
+	if c.learned() {
 		return errors.New("a metric is learned from the answers, which a map without a learner does not look at; " +
 			"train a model, whose metric holds for its features")
 	}

@@ -13,8 +13,8 @@ import (
 
 // middleLabel is the label whose share of the rows is nearest to one half, as two classes. It chooses C for all
 // labels if that is not given. It is nil if no label tells rows apart.
-func (f *fit) middleLabel(all *gathered) []int {
-	k := f.info.Outputs
+func (a *answers) middleLabel(all *gathered) []int {
+	k := a.outputs
 	middle, least := 0, 0.5
 	for t := range k {
 		if d := math.Abs(all.shareOf(t, k) - 0.5); d < least {
@@ -29,8 +29,8 @@ func (f *fit) middleLabel(all *gathered) []int {
 
 // svmLabels trains a support vector machine for each label, or with the logistic loss a logistic
 // regression by its dual.
-func (f *fit) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVMReport, error) {
-	k, n := f.info.Outputs, all.z.Len()
+func (f *job) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVMReport, error) {
+	k, n := f.outputs, all.z.Len()
 	opt.Progress = nil
 	report := &learn.SVMReport{Loss: opt.Loss, DualReport: learn.DualReport{Converged: true}}
 	if opt.C == 0 {
@@ -38,7 +38,7 @@ func (f *fit) svmLabels(all *gathered, opt learn.SVM) (*learn.Linear, *learn.SVM
 			opt.C = 1
 		} else {
 			var err error
-			chosen := f.choosing()
+			chosen := timed(&f.report.Choose)
 			opt.C, report.Path, err = learn.ChooseC(f.ctx, all.z, class, 2, all.weights, opt)
 			if chosen(); err != nil {
 				return nil, nil, err

@@ -2,34 +2,33 @@ package train
 
 import (
 	"math"
-
-	"mercer/dataset"
 )
 
 // farTargets is how many standard deviations the targets of a regression lie from zero before their mean is taken away.
 // Up to there float32 keeps scores to 4·10⁻⁶ of a deviation.
 const farTargets = 64
 
-// chooseOffset finds out whether the learner should see differences of the targets from their means. A training that keeps
+// farOffset is the means of the targets if the learner should see differences from them. A training that keeps
 // its statistics, which may be added to others, sees the targets themselves.
-func (f *fit) chooseOffset(sum *dataset.Summary) {
+func (f *surveyed) farOffset() []float64 {
 	if f.opt.Keep != nil {
-		return
+		return nil
 	}
-	offset, far := make([]float64, sum.Outputs), false
+	offset, far := make([]float64, f.sum.Outputs), false
 	for t := range offset {
-		mean, deviation := sum.Target(t)
+		mean, deviation := f.sum.Target(t)
 		if math.Abs(mean) > farTargets*deviation && math.Abs(mean) < math.MaxFloat32 {
 			offset[t], far = mean, true
 		}
 	}
-	if far {
-		f.info.Offset = offset
+	if !far {
+		return nil
 	}
+	return offset
 }
 
 // centre takes the offset away from targets.
-func (f *fit) centre(y []float64) { subtract(y, f.info.Offset) }
+func (a *answers) centre(y []float64) { subtract(y, a.offset) }
 
 func subtract(y, offset []float64) {
 	if offset == nil {

@@ -4,21 +4,19 @@ import "mercer/internal/solve/learn"
 
 // oneAnswer notes that a model of classes predicts the same class for all held-out rows, though they are of several: where one is rare,
 // that is right most of the time and of no use. A threshold or weights of classes find the others.
-func (f *fit) oneAnswer() error {
-	if f.classes != nil && f.info.Threshold == nil && (f.oneOfUnseen() || oneOfPath(f.info.Training.Report)) {
-		f.info.Training.Why["one class"] = "all held-out rows"
+func (f *job) oneAnswer(s *solution) {
+	if f.classes != nil && s.threshold == nil && (s.unseen.oneClass(f.outputs) || oneOfPath(s.report)) {
+		f.why["one class"] = "all held-out rows"
 	}
-	return nil
 }
 
-// oneOfUnseen says so of the scores of rows that the learner had not seen.
-func (f *fit) oneOfUnseen() bool {
-	k, wrong := f.info.Outputs, false
-	n := len(f.solved.unseen.scores) / k
+// oneClass says so of their k scores each.
+func (u *unseen) oneClass(k int) bool {
+	n, wrong := len(u.scores)/k, false
 	for i := range n {
-		row, y := f.solved.unseen.scores[i*k:][:k], f.solved.unseen.y[i*k:][:k]
+		row, y := u.scores[i*k:][:k], u.y[i*k:][:k]
 		p := learn.Predicted(row)
-		if p != learn.Predicted(f.solved.unseen.scores[:k]) {
+		if p != learn.Predicted(u.scores[:k]) {
 			return false
 		}
 		wrong = wrong || k == 1 && (y[0] > 0) != (p == 1) || k > 1 && y[p] <= 0

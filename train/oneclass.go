@@ -2,9 +2,7 @@ package train
 
 import (
 	"fmt"
-	"time"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/learn"
 	"mercer/model"
@@ -32,25 +30,24 @@ var oneClassLearner = Traits{
 			"(default 0.1)"),
 	},
 	check:  checked((*OneClass).check),
-	memory: (*fit).iteratedMemory,
+	memory: (*job).iteratedMemory,
 	newton: func(*Config) bool { return true },
-	train:  (*fit).oneClass,
+	train:  (*job).oneClass,
 }
 
 // oneClass maps all rows and trains on them.
-func (f *fit) oneClass(sum *dataset.Summary) (*solution, error) {
-	all, err := f.gatherFeatures(sum)
+func (f *job) oneClass() (*solution, error) {
+	all, err := f.gatherFeatures()
 	if err != nil {
 		return nil, err
 	}
 	defer all.close()
-	start := time.Now()
-	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	maxIter, told := f.passes(sum)
+	defer timed(&f.report.Solve)()
+	maxIter, told := f.passes()
 	o := f.cfg.Learner.(OneClass)
 	linear, report, err := learn.FitOneClass(f.ctx, all.z, all.weights, learn.OneClass{
 		Outliers: o.Outliers, Tolerance: o.Tolerance, MaxIter: maxIter, Seed: f.cfg.Seed,
-		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
+		Progress: func(passes int, share float64) { f.progress("solve", passes*f.sum.Rows, share) },
 	})
 	if err != nil {
 		return nil, err

@@ -2,12 +2,9 @@ package train
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/learn"
 	"mercer/matrix"
@@ -73,8 +70,8 @@ var onlineLearner = Traits{
 
 	online: true,
 
-	memory: (*fit).onlineMemory,
-	train:  (*fit).online,
+	memory: (*job).onlineMemory,
+	train:  (*job).online,
 	fix: func(c *Config, r model.Report) {
 		o, chosen := c.Learner.(SGD), r.(*learn.OnlineReport)
 		o.Lambda, o.C, o.Rate = chosen.Lambda, 0, chosen.Rate
@@ -88,36 +85,36 @@ const onlineLambda = 1e-5
 // onlineSample is the largest number of rows that choose the rate.
 const onlineSample = 1000
 
-func (f *fit) onlineMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	d, k := float64(f.learnDim()), float64(f.info.Outputs)
-	return 36*d*k + 4*d*float64(min(onlineSample, sum.Rows)), "36·D·K + 4,000·D bytes"
+func (f *job) onlineMemory() (bytes float64, formula string) {
+	d, k := float64(f.learnDim()), float64(f.outputs)
+	return 36*d*k + 4*d*float64(min(onlineSample, f.sum.Rows)), "36·D·K + 4,000·D bytes"
 }
 
 // online reads the rows once, or Epochs times. The rate is chosen on the first of them.
-func (f *fit) online(sum *dataset.Summary) (*solution, error) {
+func (f *job) online() (*solution, error) {
 	c := f.cfg.Learner.(SGD)
 	cfg := learn.Online{
-		Numbers: f.info.Task == "regress", Labels: f.labels != nil, Optimizer: c.Optimizer, Loss: c.Loss, Lambda: c.Lambda, Rate: c.Rate,
+		Numbers: f.task == "regress", Labels: f.labels != nil, Optimizer: c.Optimizer, Loss: c.Loss, Lambda: c.Lambda, Rate: c.Rate,
 		AverageFrom: int64(c.AverageFrom), Quantile: c.Quantile, Epsilon: c.Epsilon, Huber: c.Huber,
 	}
 	switch {
 	case c.Lambda > 0 && c.C > 0:
 		return nil, errors.New("lambda and c both say how much the weights' size counts, λ = 1/(C·n); give one of them")
 	case c.C > 0:
-		cfg.Lambda = 1 / (c.C * float64(sum.Rows))
+		cfg.Lambda = 1 / (c.C * float64(f.sum.Rows))
 	case c.Lambda == 0:
 		cfg.Lambda = onlineLambda
 	}
-	fit, err := learn.NewOnline(cfg, f.learnDim(), f.info.Outputs)
+	fit, err := learn.NewOnline(cfg, f.learnDim(), f.outputs)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
+		return nil, f.located(err)
 	}
 	o := &Online{
-		parts: model.Parts{Info: f.info}, classes: f.classes, labels: f.labels, classWeights: f.classWeights,
+		parts: model.Parts{Info: f.answers.info()}, classes: f.classes, labels: f.labels, classWeights: f.classWeights,
 		taught: map[int]bool{}, fit: fit, validated: f.opt.Validated,
 	}
 	o.report.Epochs = max(1, c.Epochs)
-	first := firstRows{want: min(onlineSample, sum.Rows)}
+	first := firstRows{want: min(onlineSample, f.sum.Rows)}
 	for epoch := range o.report.Epochs {
 		if epoch == o.report.Epochs-1 {
 			if s, ok := f.src.(interface{ LastPass() }); ok {
@@ -125,11 +122,10 @@ func (f *fit) online(sum *dataset.Summary) (*solution, error) {
 			}
 		}
 		err := f.each("train", func(b *matrix.Batch, z matrix.Rows) error {
-			start := time.Now()
-			defer func() { f.report.Solve += time.Since(start).Seconds() }()
+			defer timed(&f.report.Solve)()
 			y, weights, err := o.targets(b)
 			if err != nil {
-				return fmt.Errorf("%s: %w", f.src.Name(), err)
+				return f.located(err)
 			}
 			if first.want == 0 {
 				o.learn(z, y, weights, epoch == 0)
@@ -140,7 +136,7 @@ func (f *fit) online(sum *dataset.Summary) (*solution, error) {
 				return nil
 			}
 			if err := o.begin(&first); err != nil {
-				return fmt.Errorf("%s: %w", f.src.Name(), err)
+				return f.located(err)
 			}
 			return nil
 		})
@@ -149,7 +145,7 @@ func (f *fit) online(sum *dataset.Summary) (*solution, error) {
 		}
 		if first.want > 0 { // the data have become shorter
 			if err := o.begin(&first); err != nil {
-				return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
+				return nil, f.located(err)
 			}
 		}
 		if !o.weighed {
@@ -162,7 +158,7 @@ func (f *fit) online(sum *dataset.Summary) (*solution, error) {
 			o.note(true)
 		}
 	}
-	defer f.solving()()
+	defer timed(&f.report.Solve)()
 	report := o.told()
 	p, err := o.predictor(report)
 	return &solution{predictor: p, report: report, rows: o.seen}, err

@@ -104,45 +104,41 @@ func NewPlan(ctx context.Context, src dataset.Source, rows int, cfg Config, opt 
 
 // resolve is Resolve for another number of rows than were surveyed. Of src, if it can be read, it tells which row is wrong.
 func resolve(src dataset.Source, s Survey, rows int, cfg Config, opt Options) (*Plan, error) {
-	f, err := beginRows(context.Background(), src, cfg, Options{Memory: opt.Memory})
+	t, err := beginRows(context.Background(), src, cfg, Options{Memory: opt.Memory})
 	if err != nil {
 		return nil, err
 	}
 	sum := *s.Summary
-	if err := f.surveyed(&sum); err != nil {
+	t.surveyed, t.planned = t.run.surveyed(src, nil, &sum), rows
+	if err := t.take(ofPlan); err != nil {
 		return nil, err
 	}
-	f.planned = rows
-	if err := f.run(ofPlan); err != nil {
-		return nil, err
-	}
-	return f.plan(), nil
+	return t.job.plan(), nil
 }
 
 // extrapolate scales the summary to the number of rows that is planned for. The task and the classes
 // stay those of the rows that were surveyed.
-func (f *fit) extrapolate() error {
-	f.sum.NonZero = int64(float64(f.sum.NonZero) * float64(f.planned) / float64(f.sum.Rows))
-	f.sum.Rows = f.planned
-	return nil
+func (f *surveyed) extrapolate(rows int) {
+	f.sum.NonZero = int64(float64(f.sum.NonZero) * float64(rows) / float64(f.sum.Rows))
+	f.sum.Rows = rows
 }
 
 // plan is what was decided.
-func (f *fit) plan() *Plan {
-	p := &Plan{Config: f.asked, Rows: f.sum.Rows, Features: f.learnDim(), Outputs: f.info.Outputs, Exact: f.learner.exact, Statistics: f.learner.parts != nil}
-	bytes, formula := f.learner.memory(f, f.sum)
+func (f *job) plan() *Plan {
+	p := &Plan{Config: f.asked, Rows: f.sum.Rows, Features: f.learnDim(), Outputs: f.outputs, Exact: f.learner.exact, Statistics: f.learner.parts != nil}
+	bytes, formula := f.learner.memory(f)
 	pipeline := f.pipelineMemory()
 	p.Bytes, p.MapBytes, p.Formula = int64(math.Ceil(bytes+pipeline)), int64(math.Ceil(pipeline)), formula
-	features, _ := f.rowsMemory(f.sum)
+	features, _ := f.rowsMemory()
 	p.FeatureBytes = int64(math.Ceil(features))
 	c := &p.Config
-	c.Task, c.Kernel.Name = f.info.Task, f.cfg.Kernel.Name
+	c.Task, c.Kernel.Name = f.task, f.cfg.Kernel.Name
 	c.SetLearner(f.learner.name)
-	if !f.scaleByRows() {
-		c.Scale = f.info.Scale
+	if !f.cfg.scaleByRows() {
+		c.Scale = f.pipe.Scaler().Kind
 	}
 	switch {
-	case f.scaleByRows():
+	case f.cfg.scaleByRows():
 		p.MetricRows, p.MetricCentres = scaleRows, scaleCentres
 	case f.cfg.learned():
 		p.MetricRows, p.MetricCentres = cmp.Or(f.cfg.Metric.Rows, metricRows), cmp.Or(f.cfg.Metric.Landmarks, metricCentres)
@@ -153,8 +149,8 @@ func (f *fit) plan() *Plan {
 	if f.learner.resolve != nil {
 		f.learner.resolve(f, c)
 	}
-	p.Fixed = f.info.Feature == nil
-	if m := f.info.Feature; m != nil {
+	p.Fixed = f.pipe.Feature() == nil
+	if m := f.pipe.Feature(); m != nil {
 		if c.Map.Features == 0 {
 			c.Map.Features = m.Features
 		}
@@ -175,8 +171,8 @@ func (f *fit) plan() *Plan {
 }
 
 // add adds a step of which the reason is that of the choice with the same name.
-func (p *Plan) add(f *fit, name, format string, args ...any) {
-	p.Steps = append(p.Steps, Step{Name: name, What: fmt.Sprintf(format, args...), Why: f.info.Training.Why[name]})
+func (p *Plan) add(f *job, name, format string, args ...any) {
+	p.Steps = append(p.Steps, Step{Name: name, What: fmt.Sprintf(format, args...), Why: f.why[name]})
 }
 
 // choose adds a step that held-out rows decide.
@@ -184,21 +180,21 @@ func (p *Plan) choose(name, what string, candidates ...string) {
 	p.Steps = append(p.Steps, Step{Name: name, What: what, Candidates: candidates})
 }
 
-func tellSurvey(f *fit, p *Plan) {
+func tellSurvey(f *job, p *Plan) {
 	p.add(f, "survey", "read %s rows of %d dimensions", units.Count(f.sum.Rows), f.sum.Dim)
 }
 
-func tellTask(f *fit, p *Plan) {
-	what := f.info.Task
-	if k := len(f.info.Classes); k > 0 {
+func tellTask(f *job, p *Plan) {
+	what := f.task
+	if k := len(f.names); k > 0 {
 		what += fmt.Sprintf(", %d classes", k)
 	}
 	p.add(f, "task", "%s", what)
 }
 
-func tellMeans(f *fit, p *Plan) {
+func tellMeans(f *job, p *Plan) {
 	switch asked := f.cfg.targetMeans(); {
-	case !f.cfg.own() || asked == "none" || f.info.Outputs > mostMeanOutputs || f.meanSums(&f.info.Schema) == nil:
+	case !f.cfg.own() || asked == "none" || f.outputs > mostMeanOutputs || f.meanSums(&f.schema) == nil:
 	case asked != "auto":
 		p.add(f, "means", "mean targets of %s", asked)
 	case f.meansNeeded():
@@ -208,25 +204,25 @@ func tellMeans(f *fit, p *Plan) {
 	}
 }
 
-func tellScale(f *fit, p *Plan) {
-	if f.scaleByRows() {
+func tellScale(f *job, p *Plan) {
+	if f.cfg.scaleByRows() {
 		p.choose("scaling", "", f.scalings()...)
-	} else if f.info.Scale != "none" {
-		p.Steps = append(p.Steps, Step{Name: "scaling", What: f.info.Scale, Why: f.info.Training.Why["scale"]})
+	} else if f.pipe.Scaler().Kind != "none" {
+		p.Steps = append(p.Steps, Step{Name: "scaling", What: f.pipe.Scaler().Kind, Why: f.why["scale"]})
 	}
 }
 
-func tellMetric(f *fit, p *Plan) {
+func tellMetric(f *job, p *Plan) {
 	if f.cfg.learned() {
 		p.add(f, "metric", "%s, learned from %s rows", f.cfg.Metric.Form, units.Count(min(p.MetricRows, f.sum.Rows)))
 	}
 }
 
-func tellMap(f *fit, p *Plan) {
+func tellMap(f *job, p *Plan) {
 	if f.cfg.own() {
 		return
 	}
-	k, m := f.info.Kernel, f.info.Feature
+	k, m := f.pipe.Kernel(), f.pipe.Feature()
 	if k == nil && m != nil && m.Steps == nil {
 		k = &m.Kernel
 	}
@@ -238,14 +234,14 @@ func tellMap(f *fit, p *Plan) {
 		case k.Gamma > 0:
 			name += fmt.Sprintf(", γ = %.3g", k.Gamma)
 		}
-		p.Steps = append(p.Steps, Step{Name: "kernel", What: name, Why: f.info.Training.Why["gamma"]})
+		p.Steps = append(p.Steps, Step{Name: "kernel", What: name, Why: f.why["gamma"]})
 	}
 	if m != nil {
 		p.add(f, "map", "%s, %s features", m.Map, units.Count(f.pipe.Features()))
 	}
 }
 
-func tellComponents(f *fit, p *Plan) {
+func tellComponents(f *job, p *Plan) {
 	if !f.cfg.reduces() {
 		return
 	}
@@ -256,7 +252,7 @@ func tellComponents(f *fit, p *Plan) {
 	p.add(f, "components", "%s, %s of them", what, units.Count(f.learnDim()))
 }
 
-func tellLearner(f *fit, p *Plan) {
+func tellLearner(f *job, p *Plan) {
 	if !f.cfg.own() {
 		p.add(f, "learner", "%s", f.learner.name)
 		return
@@ -266,10 +262,10 @@ func tellLearner(f *fit, p *Plan) {
 		kinds = append(kinds, fmt.Sprintf("%s with a %s metric", k.Kernel.Name, k.Form))
 	}
 	p.choose("learner", f.learner.name, kinds...)
-	p.Steps[len(p.Steps)-1].Why = f.info.Training.Why["learner"]
+	p.Steps[len(p.Steps)-1].Why = f.why["learner"]
 }
 
-func tellCalibration(f *fit, p *Plan) {
+func tellCalibration(f *job, p *Plan) {
 	switch {
 	case f.cfg.calibrates():
 		p.add(f, "calibrate", "%s, fitted on rows that were held out", f.cfg.Calibrate.Method)
@@ -278,17 +274,17 @@ func tellCalibration(f *fit, p *Plan) {
 	}
 }
 
-func tellThreshold(f *fit, p *Plan) {
+func tellThreshold(f *job, p *Plan) {
 	if f.cfg.Threshold != "" {
 		p.add(f, "threshold", "%s", f.cfg.Threshold)
 	}
 }
 
 // scaleByRows says that held-out rows choose the scaling.
-func (f *fit) scaleByRows() bool { return f.cfg.own() && f.cfg.Scale == "auto" }
+func (c *Config) scaleByRows() bool { return c.own() && c.Scale == "auto" }
 
 // scalings are those that they choose from, that of the data first.
-func (f *fit) scalings() []string {
+func (f *surveyed) scalings() []string {
 	usual, _ := pipeline.ChooseScale(scaleKernel, f.sum)
 	return []string{usual, "quantile"}
 }

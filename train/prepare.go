@@ -14,23 +14,26 @@ import (
 // Prepared is a training that has reached its learner: the task and the classes are known, and
 // the scaling, the map and the principal components are fitted. It is the starting point for training several learners
 // on the same features. It does not change.
-type Prepared struct{ f *fit }
+type Prepared struct {
+	f    *job
+	info model.Info
+}
 
 // Prepare does everything with the rows of src that Fit does before its learner. Principal components
 // are always found in a separate pass.
 func Prepare(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*Prepared, error) {
-	f, err := beginRows(ctx, src, cfg, opt)
+	t, err := beginRows(ctx, src, cfg, opt)
 	if err == nil {
-		err = f.run(ofPrepared)
+		err = t.take(ofPrepared)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &Prepared{f}, nil
+	return &Prepared{t.job, t.job.info(&solution{})}, nil
 }
 
 // Info says what was chosen; the training is not in it.
-func (p *Prepared) Info() *model.Info { return &p.f.info }
+func (p *Prepared) Info() *model.Info { return &p.info }
 
 // Config is the configuration as given.
 func (p *Prepared) Config() Config { return p.f.asked }
@@ -45,12 +48,12 @@ func (p *Prepared) Learner() string { return p.f.learner.name }
 func (p *Prepared) Dim() int { return p.f.learnDim() }
 
 // Default is Data.Default for the rows that it was prepared with.
-func (p *Prepared) Default(c Config) (with Config, ok bool) { return p.f.dataOf(p.f.sum).Default(c) }
+func (p *Prepared) Default(c Config) (with Config, ok bool) { return p.f.dataOf().Default(c) }
 
 // FeatureBytes is the number of bytes of the features of all rows: 4·n·D, or 8 per value of sparse
 // ones.
 func (p *Prepared) FeatureBytes() float64 {
-	bytes, _ := p.f.rowsMemory(p.f.sum)
+	bytes, _ := p.f.rowsMemory()
 	return bytes
 }
 
@@ -85,7 +88,7 @@ func (p *Prepared) Each(ctx context.Context, src dataset.Source, progress func(r
 	if progress != nil {
 		f.opt.Progress = func(_ string, rows int, share float64) { progress(rows, share) }
 	}
-	k := f.info.Outputs
+	k := f.outputs
 	var rows MappedRows
 	return f.each("map", func(b *matrix.Batch, z matrix.Rows) error {
 		n := b.X.Len()

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"mercer/feature"
 	"mercer/internal/solve/moments"
@@ -79,7 +78,7 @@ func (c *Config) checkReduction() error {
 // reduce finds the principal components before training, for learners that need
 // rows of components: one pass over the data, and one more if the maps of a sum are reduced before the
 // whole. Learners that train on statistics need no pass for the whole.
-func (f *fit) reduce() error {
+func (f *job) reduce() error {
 	if f.cfg.joint() && f.learner.parts != nil {
 		return f.reduceMaps()
 	}
@@ -87,33 +86,32 @@ func (f *fit) reduce() error {
 }
 
 // reduceApart is reduce with a separate pass for the whole, whatever the learner.
-func (f *fit) reduceApart() error {
+func (f *job) reduceApart() error {
 	if err := f.reduceMaps(); err != nil || !f.cfg.joint() {
 		return err
 	}
 	if f.cfg.discriminates() {
 		all, err := f.statisticsOfClasses()
 		if err == nil {
-			_, err = f.project(all)
+			_, err = f.project(all, 0)
 		}
 		return err
 	}
 	d := f.mapDim()
 	all := moments.New(d, 1)
-	if err := f.collectParts([]*moments.Stats{all}, []int{d}); err != nil {
-		return err
+	unlabelled, err := f.collectParts([]*moments.Stats{all}, []int{d})
+	if err == nil {
+		_, err = f.project(all, unlabelled)
 	}
-	_, err := f.project(all)
 	return err
 }
 
 // collectParts adds all rows to statistics without targets: the first features of a row
-// to the first statistics, and so on.
-func (f *fit) collectParts(parts []*moments.Stats, widths []int) error {
+// to the first statistics, and so on. Rows without labels are among them, if there are any.
+func (f *job) collectParts(parts []*moments.Stats, widths []int) (unlabelled int, err error) {
 	var dense matrix.Dense
-	err := f.each("reduce", func(b *matrix.Batch, z matrix.Rows) error {
-		start := time.Now()
-		defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	err = f.each("reduce", func(b *matrix.Batch, z matrix.Rows) error {
+		defer timed(&f.report.Solve)()
 		rows := densified(z, &dense)
 		for i := range rows.Rows {
 			addParts(parts, widths, rows.Row(i), f.weight(b, i))
@@ -121,7 +119,7 @@ func (f *fit) collectParts(parts []*moments.Stats, widths []int) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	return f.collectUnlabelled(parts, widths)
 }
@@ -137,21 +135,18 @@ func addParts(parts []*moments.Stats, widths []int, row []float32, w float64) {
 var errUnlabelled = errors.New("unlabelled rows only serve to find principal components; " +
 	"give a number of components, or a share of the variance, or leave the rows out")
 
-// collectUnlabelled is collectParts for the rows of Options.Unlabelled, if there are any. They are
-// counted once, however often they are read.
-func (f *fit) collectUnlabelled(parts []*moments.Stats, widths []int) error {
+// collectUnlabelled is collectParts for the rows of Options.Unlabelled, if there are any, and says how many they are.
+func (f *job) collectUnlabelled(parts []*moments.Stats, widths []int) (n int, err error) {
 	if f.opt.Unlabelled == nil {
-		return nil
+		return 0, nil
 	}
-	src, err := f.opt.Unlabelled(f.info.Schema)
+	src, err := f.opt.Unlabelled(f.schema)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	f.unlabelled = 0
 	var dense matrix.Dense
-	return f.eachOf(src, "reduce", func(b *matrix.Batch, z matrix.Rows) error {
-		start := time.Now()
-		defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	err = f.eachOf(src, "reduce", func(b *matrix.Batch, z matrix.Rows) error {
+		defer timed(&f.report.Solve)()
 		rows := densified(z, &dense)
 		for i := range rows.Rows {
 			w := 1.0
@@ -160,20 +155,20 @@ func (f *fit) collectUnlabelled(parts []*moments.Stats, widths []int) error {
 			}
 			addParts(parts, widths, rows.Row(i), w)
 		}
-		f.unlabelled += rows.Rows
+		n += rows.Rows
 		return nil
 	})
+	return n, err
 }
 
 // project finds the principal components, or the discriminants, of all features, or of the components of the maps
 // if these were reduced before: last is their projection, which from now on is part of mapping a row.
-func (f *fit) project(all *moments.Stats) (last *reduce.Projection, err error) {
-	start := time.Now()
-	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+func (f *job) project(all *moments.Stats, unlabelled int) (last *reduce.Projection, err error) {
+	defer timed(&f.report.Solve)()
 	f.progress("reduce", 0, -1)
 	var report *reduce.Report
 	if c := &f.cfg; c.discriminates() {
-		if err := f.needClasses(); err != nil {
+		if err := f.needClasses(&f.answers); err != nil {
 			return nil, err
 		}
 		last, report, err = reduce.LDA{Components: c.Reduce.Components, Shrinkage: c.Shrinkage.Value, Given: c.Shrinkage.Given}.Fit(f.ctx,
@@ -182,7 +177,7 @@ func (f *fit) project(all *moments.Stats) (last *reduce.Projection, err error) {
 		last, report, err = reduce.PCA{Components: c.Reduce.Components, Share: c.Reduce.Share, Whiten: c.Reduce.Whiten}.Fit(f.ctx, all.Moments())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
+		return nil, f.located(err)
 	}
 	p := last
 	if before := f.pipe.Projection(); before != nil {
@@ -192,7 +187,7 @@ func (f *fit) project(all *moments.Stats) (last *reduce.Projection, err error) {
 		report.Variance, report.Share = maps.Variance, maps.Share*report.Share
 		report.Seconds += maps.Seconds
 	}
-	report.Unlabelled = f.unlabelled
+	report.Unlabelled = unlabelled
 	f.pipe = f.pipe.Reduced(p, report)
 	f.reduced = true
 	return last, nil
@@ -200,26 +195,26 @@ func (f *fit) project(all *moments.Stats) (last *reduce.Projection, err error) {
 
 // reduceStatistics turns statistics of features into those of their principal components, if
 // asked for. The components are those of the rows of all parts together; targets play no part.
-func (f *fit) reduceStatistics(parts []*moments.Stats) error {
+func (f *job) reduceStatistics(parts []*moments.Stats) error {
 	if !f.cfg.joint() || f.reduced {
 		return nil
 	}
 	all := parts[0]
 	if len(parts) > 1 || f.opt.Unlabelled != nil {
-		all = moments.New(f.mapDim(), f.info.Outputs)
+		all = moments.New(f.mapDim(), f.outputs)
 		for _, p := range parts {
 			all.Merge(p)
 		}
 	}
-	if err := f.collectUnlabelled([]*moments.Stats{all}, []int{f.mapDim()}); err != nil {
-		return err
-	}
-	last, err := f.project(all)
+	unlabelled, err := f.collectUnlabelled([]*moments.Stats{all}, []int{f.mapDim()})
 	if err != nil {
 		return err
 	}
-	start := time.Now()
-	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	last, err := f.project(all, unlabelled)
+	if err != nil {
+		return err
+	}
+	defer timed(&f.report.Solve)()
 	for i, p := range parts {
 		parts[i] = last.Statistics(p)
 	}
@@ -227,20 +222,21 @@ func (f *fit) reduceStatistics(parts []*moments.Stats) error {
 }
 
 // reduceMaps finds the principal components of each map of a sum, if asked for.
-func (f *fit) reduceMaps() error {
+func (f *job) reduceMaps() error {
 	if f.cfg.Reduce.MapComponents == 0 {
 		return nil
 	}
 	sum, ok := f.pipe.Map().(feature.Parted)
 	if !ok {
-		return fmt.Errorf("the map %s is not a sum of maps, so there are no maps to reduce one by one", f.info.Feature.Map)
+		return fmt.Errorf("the map %s is not a sum of maps, so there are no maps to reduce one by one", f.pipe.Feature().Map)
 	}
 	widths := sum.Parts()
 	var parts []*moments.Stats
 	for _, d := range widths {
 		parts = append(parts, moments.New(d, 1))
 	}
-	if err := f.collectParts(parts, widths); err != nil {
+	unlabelled, err := f.collectParts(parts, widths)
+	if err != nil {
 		return err
 	}
 	// Whitening the whole would undo that of each map, or repeat it.
@@ -262,30 +258,28 @@ func (f *fit) reduceMaps() error {
 		whole.Maps = append(whole.Maps, report)
 	}
 	whole.Share = held / whole.Variance
-	whole.Unlabelled = f.unlabelled
+	whole.Unlabelled = unlabelled
 	f.pipe = f.pipe.Reduced(reduce.Joined(projections), whole)
 	return nil
 }
 
-// fold merges the projection into the predictor, so that the model does not need it.
-func (f *fit) fold() error {
-	p := f.pipe.Projection()
+// folded are the parts of a model whose predictor has the projection in it, so that the pipeline does not need it.
+func (f *job) folded(s *solution) (model.Parts, error) {
+	parts, p := f.parts(s), f.pipe.Projection()
 	if p == nil {
-		return nil
+		return parts, nil
 	}
-	l, ok := f.solved.predictor.(model.Folds)
+	l, ok := s.predictor.(model.Folds)
 	if !ok {
-		return fmt.Errorf("the learner %s is not linear and cannot be trained on principal components", f.learner.name)
+		return parts, fmt.Errorf("the learner %s is not linear and cannot be trained on principal components", f.learner.name)
 	}
-	f.solved.predictor = l.Folded(p)
-	f.info.Training.Reduction = f.pipe.Reduction()
-	f.pipe = f.pipe.Reduced(nil, nil)
-	return nil
+	parts.Predictor, parts.Pipeline, parts.Info.Training.Reduction = l.Folded(p), f.pipe.Reduced(nil, nil), f.pipe.Reduction()
+	return parts, nil
 }
 
 // reductionMemory is the number of bytes of principal components: the statistics (twice if
 // some rows are held out), the work of the decomposition, and the projection.
-func (f *fit) reductionMemory() float64 {
+func (f *job) reductionMemory() float64 {
 	if !f.cfg.reduces() {
 		return 0
 	}

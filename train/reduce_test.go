@@ -23,16 +23,17 @@ func twoMaps() []feature.Config {
 }
 
 // beforeFold trains up to where the projection would become part of the weights.
-func beforeFold(t *testing.T, src dataset.Source, cfg Config) *fit {
+func beforeFold(t *testing.T, src dataset.Source, cfg Config) (*job, *solution) {
 	t.Helper()
 	f, err := beginRows(context.Background(), src, cfg, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := take(f, (*fit).survey, (*fit).task, (*fit).settle, (*fit).choose, (*fit).reduce, (*fit).solve); err != nil {
+	f.cfg.Calibrate.Method = "none"
+	if err := f.take(ofRows); err != nil {
 		t.Fatal(err)
 	}
-	return f
+	return f.job, f.solved
 }
 
 func TestFoldedWeightsScoreLikeProjectedRows(t *testing.T) {
@@ -58,23 +59,24 @@ func TestFoldedWeightsScoreLikeProjectedRows(t *testing.T) {
 		"maps, then all, sparse": {Learner: ElasticNet{}, Map: Map{Name: "sum", Steps: twoMaps()},
 			Reduce: Reduction{MapComponents: 10, Components: 15}},
 	} {
-		f := beforeFold(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), cfg)
+		f, solved := beforeFold(t, source(t, matrix.Rows{Dense: x}, nil, 0, names), cfg)
 		want, got := matrix.NewDense(400, 3), matrix.NewDense(400, 3)
 		if err := f.pipe.Each(matrix.Rows{Dense: x}, func(i, j int, z matrix.Rows) error {
-			f.solved.predictor.Scores(want.Slice(i, j), z)
+			solved.predictor.Scores(want.Slice(i, j), z)
 			return nil
 		}); err != nil {
 			t.Fatal(err)
 		}
 		_, k := f.pipe.Dims()
-		if err := f.fold(); err != nil {
+		parts, err := f.folded(solved)
+		if err != nil {
 			t.Fatal(err)
 		}
-		r := f.info.Training.Reduction
+		r := parts.Info.Training.Reduction
 		if r == nil || r.Components != k || cfg.Reduce.Components > 0 && k != cfg.Reduce.Components {
 			t.Fatalf("%s: %+v", name, r)
 		}
-		m, err := model.New(f.parts())
+		m, err := model.New(parts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +85,7 @@ func TestFoldedWeightsScoreLikeProjectedRows(t *testing.T) {
 		}
 		// A score is a sum of up to 64 products; each of those and its weight is rounded to float32.
 		size := 0.0
-		for _, v := range f.solved.predictor.(model.Linear).W.Data {
+		for _, v := range parts.Predictor.(model.Linear).W.Data {
 			size = math.Max(size, math.Abs(float64(v)))
 		}
 		for i, v := range got.Data {
@@ -207,9 +209,9 @@ func TestFoldedDeviationsAreThoseOfComponents(t *testing.T) {
 	x, y := waves(16, 300)
 	src := source(t, matrix.Rows{Dense: x}, y, 2, nil)
 	cfg := Config{Learner: Ridge{Variance: true}, Map: Map{Features: 48}, Reduce: Reduction{Components: 9}}
-	f := beforeFold(t, src, cfg)
+	f, solved := beforeFold(t, src, cfg)
 	want, got := matrix.NewDense(300, 2), matrix.NewDense(300, 2)
-	components, err := model.New(f.parts())
+	components, err := f.unjudged(solved)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,9 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/engine/units"
 	"mercer/internal/solve/metric"
@@ -59,13 +57,13 @@ var rfmLearner = Traits{
 	exact:   true,
 	own:     true,
 	check:   checked((*RFM).check),
-	memory:  (*fit).rfmMemory,
+	memory:  (*job).rfmMemory,
 	fewer:   option.Phrasef("fewer %s, which are the landmarks of a machine, or a map (%s)", option.Ref("features"), option.Set("learner", Ridge{}.learner())),
-	train:   (*fit).rfm,
+	train:   (*job).rfm,
 	keeps:   func(r model.Report) int { return r.(*rfm.Report).Centres },
 	fix:     func(*Config, model.Report) {},
 
-	linearFrom: func(f *fit) int { return rfm.LeafRows(f.rfmOptions(f.sum)) },
+	linearFrom: func(f *job) int { return rfm.LeafRows(f.rfmOptions()) },
 }
 
 // own says that the learner chooses kernels and metrics itself, so that the pipeline only scales.
@@ -146,15 +144,14 @@ var scaleKernel = kernel.RBF.Usual()
 // learnScale chooses the scaling for a learner that chooses its own kernels, by held-out rows of a sample: that of
 // the data, or quantiles. Where a column has long tails under the usual scaling, a few held-out rows far out decide the
 // squared error, and other rows there are predicted by next to no landmarks; so it must be better by tailMargin.
-func (f *fit) learnScale() error {
-	if !f.scaleByRows() {
-		return nil
+func (f *problem) learnScale() (string, error) {
+	if !f.cfg.scaleByRows() {
+		return f.cfg.Scale, nil
 	}
-	start := time.Now()
-	defer func() { f.report.Metric += time.Since(start).Seconds() }()
+	defer timed(&f.report.Metric)()
 	x, y, weights, err := f.drawSample(scaleRows)
 	if err != nil {
-		return err
+		return "", err
 	}
 	usual, why := pipeline.ChooseScale(scaleKernel, f.sum)
 	best, least, errors, margin := "", math.Inf(1), map[string]float64{}, 1.0
@@ -167,7 +164,7 @@ func (f *fit) learnScale() error {
 		cfg.Scale = scale
 		p, _, err := pipeline.SettleScaling(*cfg, f.rows())
 		if err != nil {
-			return err
+			return "", err
 		}
 		scaled := p.Pass().Scale(x)
 		if scale == usual && farthest(scaled) > longTail {
@@ -177,10 +174,10 @@ func (f *fit) learnScale() error {
 		kinds := f.scaleKinds()
 		for j, k := range kinds {
 			f.progress("scale", 0, (float64(i)+float64(j)/float64(len(kinds)))/float64(len(f.scalings())))
-			learned, err := metric.Learn(f.ctx, scaled, y, f.info.Outputs, weights, metric.Options{Kernel: k.Kernel, Form: k.Form,
+			learned, err := metric.Learn(f.ctx, scaled, y, f.outputs, weights, metric.Options{Kernel: k.Kernel, Form: k.Form,
 				Classes: f.classes != nil, Rounds: rounds, Rows: scaleRows / 2, Landmarks: scaleCentres, Seed: f.cfg.Seed})
 			if err != nil {
-				return f.located(err)
+				return "", f.located(err)
 			}
 			errors[scale] = min(errors[scale], learned.Report.Rounds[learned.Report.Best].Error)
 		}
@@ -190,34 +187,24 @@ func (f *fit) learnScale() error {
 			best = scale
 		}
 	}
-	f.cfg.Scale = best
 	if best != usual {
 		why = fmt.Sprintf("a squared error of %.3g on held-out rows, %.3g with %s", errors[best], errors[usual], usual)
 		if margin > 1 {
 			why += ", which has long tails"
 		}
 	}
-	f.info.Training.Why["scale"] = why
-	return nil
+	f.why["scale"] = why
+	return best, nil
 }
 
 // scaleKinds are the kinds that choose the scaling; of wide rows one tells.
-func (f *fit) scaleKinds() []rfm.Kind {
+func (f *surveyed) scaleKinds() []rfm.Kind {
 	kinds := slices.DeleteFunc(f.cfg.kinds(f.sum.Dim), func(k rfm.Kind) bool { return k.Form != "diagonal" && f.cfg.Metric.Form == "" })
 	smooth := slices.IndexFunc(kinds, func(k rfm.Kind) bool { return k.Kernel.Smooth() })
 	if f.sum.Dim > wideRows && smooth >= 0 {
 		return kinds[smooth:][:1]
 	}
 	return kinds
-}
-
-// sampleRows is the number of rows of the survey's sample.
-func (f *fit) sampleRows(p *pipeline.Config) int {
-	n := p.SampleRows()
-	if (f.cfg.own() || f.asked.open()) && f.cfg.Scale == "auto" {
-		n = max(n, dataset.ScaleSample("quantile"))
-	}
-	return n
 }
 
 // scaleRows is the number of rows that choose the scaling, by machines on scaleCentres landmarks. A column has long tails if values in them are farther from 0
@@ -249,41 +236,41 @@ func farthest(x matrix.Rows) (most float64) {
 }
 
 // rfmMemory is the number of bytes that the training holds.
-func (f *fit) rfmMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	rest := f.rfmRest(sum)
-	if f.rfmInFile(sum) {
+func (f *problem) rfmMemory() (bytes float64, formula string) {
+	rest := f.rfmRest()
+	if f.rfmInFile() {
 		return rest, "8·n·(K + 8) bytes beside rows in a file, the landmarks of all machines, and the training of one of them"
 	}
-	return rest + denseBytes(sum), "4·n·d bytes, 8·n·(K + 8), the landmarks of all machines, and the training of one of them"
+	return rest + f.denseBytes(), "4·n·d bytes, 8·n·(K + 8), the landmarks of all machines, and the training of one of them"
 }
 
 // rfmInFile says that the rows are kept in a temporary file, because memory has no room for them as well.
-func (f *fit) rfmInFile(sum *dataset.Summary) bool {
-	return f.opt.Memory > 0 && f.rfmRest(sum)+denseBytes(sum) > float64(f.opt.Memory)
+func (f *problem) rfmInFile() bool {
+	return f.opt.Memory > 0 && f.rfmRest()+f.denseBytes() > float64(f.opt.Memory)
 }
 
 // rfmRest is the number of bytes that the training holds beside the rows.
-func (f *fit) rfmRest(sum *dataset.Summary) float64 {
-	return 8*float64(sum.Rows)*float64(f.info.Outputs) + float64(rfm.Bytes(sum.Rows, sum.Dim, f.info.Outputs, f.rfmOptions(sum)))
+func (f *problem) rfmRest() float64 {
+	return 8*float64(f.sum.Rows)*float64(f.outputs) + float64(rfm.Bytes(f.sum.Rows, f.sum.Dim, f.outputs, f.rfmOptions()))
 }
 
 // denseBytes is the size of the rows.
-func denseBytes(sum *dataset.Summary) float64 { return 4 * float64(sum.Rows) * float64(sum.Dim) }
+func (f *problem) denseBytes() float64 { return 4 * float64(f.sum.Rows) * float64(f.sum.Dim) }
 
-func (f *fit) rfmOptions(sum *dataset.Summary) rfm.Options {
+func (f *problem) rfmOptions() rfm.Options {
 	o := As[RFM](f.cfg.Learner)
 	opt := rfm.Options{
-		Kinds: f.cfg.kinds(sum.Dim), Members: o.Members, Leaf: o.Leaf, Smooth: o.Smooth, Centres: f.cfg.Map.Features, Lambda: o.Lambda,
-		Classes: f.classes != nil, Logistic: f.classes != nil && sum.Rows >= fewLogistic, Held: f.classes != nil || f.labels != nil, Seed: f.cfg.Seed,
+		Kinds: f.cfg.kinds(f.sum.Dim), Members: o.Members, Leaf: o.Leaf, Smooth: o.Smooth, Centres: f.cfg.Map.Features, Lambda: o.Lambda,
+		Classes: f.classes != nil, Logistic: f.classes != nil && f.sum.Rows >= fewLogistic, Held: f.classes != nil || f.labels != nil, Seed: f.cfg.Seed,
 	}
 	if f.opt.Memory > 0 && opt.Leaf == 0 {
-		opt.Leaf = rfm.LeafWithin(f.opt.Memory-8*int64(sum.Rows*f.info.Outputs), sum.Rows, sum.Dim, f.info.Outputs, opt)
+		opt.Leaf = rfm.LeafWithin(f.opt.Memory-8*int64(f.sum.Rows*f.outputs), f.sum.Rows, f.sum.Dim, f.outputs, opt)
 	}
 	return opt
 }
 
 // keepUnseen are the scores of rows by machines that had not seen them.
-func (f *fit) keepUnseen(report *rfm.Report, all *gathered) unseen {
+func (f *problem) keepUnseen(report *rfm.Report, all *gathered) unseen {
 	scores := make([]float32, len(report.Scores))
 	for i, s := range report.Scores {
 		scores[i] = float32(s)
@@ -292,65 +279,64 @@ func (f *fit) keepUnseen(report *rfm.Report, all *gathered) unseen {
 }
 
 // rfm trains on all rows.
-func (f *fit) rfm(sum *dataset.Summary) (*solution, error) {
-	all, x, err := f.gatherDense(sum)
+func (f *job) rfm() (*solution, error) {
+	all, x, err := f.gatherDense()
 	if err != nil {
 		return nil, err
 	}
 	defer all.close()
-	start := time.Now()
-	defer func() { f.report.Solve += time.Since(start).Seconds() }()
+	defer timed(&f.report.Solve)()
 	f.progress("solve", 0, -1)
-	opt := f.rfmOptions(sum)
+	opt := f.rfmOptions()
 	if f.opt.Memory > 0 {
 		held := 0.0
 		if all.file == nil {
-			held = denseBytes(sum)
+			held = f.denseBytes()
 		}
 		opt.Memory = f.machineMemory(held)
 	}
 	opt.Progress = func(share float64) { f.progress("solve", 0, share) }
-	machine, report, err := rfm.Fit(f.ctx, x, f.allTargets(all), f.info.Outputs, all.weights, opt)
+	machine, report, err := rfm.Fit(f.ctx, x, f.allTargets(all), f.outputs, all.weights, opt)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
+		return nil, f.located(err)
 	}
 	if opt.Leaf > As[RFM](f.cfg.Learner).Leaf && opt.Leaf > rfm.LeafRows(rfm.Options{}) {
-		f.info.Training.Why["leaf"] = "the fewest rows whose machines fit into " + units.Bytes(float64(f.opt.Memory))
+		f.why["leaf"] = "the fewest rows whose machines fit into " + units.Bytes(float64(f.opt.Memory))
 	}
 	return &solution{predictor: model.NewRecursive(machine, report), report: report, unseen: f.keepUnseen(report, all)}, nil
 }
 
 // gatherDense keeps the rows as they are needed: dense, in memory if there is room, and otherwise in a temporary file that is mapped
 // into memory, of which the system holds as much as it can. The model is the same.
-func (f *fit) gatherDense(sum *dataset.Summary) (*gathered, *matrix.Dense, error) {
-	if !f.rfmInFile(sum) {
+func (f *job) gatherDense() (*gathered, *matrix.Dense, error) {
+	if !f.rfmInFile() {
 		f.report.Features = inMemory
-		all, err := f.gather(sum)
+		all, err := f.gather()
 		if err != nil {
 			return nil, nil, err
 		}
 		x := all.x.Dense
 		if all.x.CSR != nil {
-			all.x.CSR.Cols = sum.Dim
+			all.x.CSR.Cols = f.sum.Dim
 			x = &matrix.Dense{}
 			all.x.CSR.Densify(x)
 		}
 		return all, x, nil
 	}
 	f.report.Features = inFile
-	all, unwritten, err := f.gatherFile(sum, true)
+	all, unwritten, err := f.gatherFile(true)
 	if err != nil {
 		return nil, nil, err
 	}
 	if unwritten == nil {
 		var x matrix.Rows
-		if x, unwritten = all.z.Block(0, sum.Rows); unwritten == nil {
+		if x, unwritten = all.z.Block(0, f.sum.Rows); unwritten == nil {
 			return all, x.Dense, nil
 		}
 		all.close()
 	}
 	return nil, nil, option.Errorf("%s: %w; give more %s, or set TMPDIR to a directory with %s of room", f.src.Name(), unwritten,
-		option.Ref("memory"), units.Bytes(denseBytes(sum)))
+		option.Ref("memory"), units.Bytes(f.denseBytes()))
 }
 
 // fewLogistic is the number of rows from which machines by the logistic loss are tried: the few held-out rows of fewer bound no logits, and what

@@ -24,16 +24,22 @@ import (
 )
 
 // chosen is a training up to the choice of the default learner.
-func chosen(t *testing.T, src dataset.Source, cfg Config, opt Options) *fit {
+func chosen(t *testing.T, src dataset.Source, cfg Config, opt Options) *problem {
 	t.Helper()
 	f, err := beginRows(context.Background(), src, cfg, opt)
+	if err == nil {
+		f.surveyed, err = f.survey(src, nil)
+	}
+	if err == nil {
+		f.answers, err = f.findTask()
+	}
+	if err == nil {
+		f.cfg, f.lacking, err = f.chooseDefault()
+	}
 	if err != nil {
 		t.Fatalf("%+v: %v", cfg, err)
 	}
-	if err := take(f, (*fit).survey, (*fit).task, (*fit).chooseDefault); err != nil {
-		t.Fatalf("%+v: %v", cfg, err)
-	}
-	return f
+	return &f.problem
 }
 
 // tabular is n rows of d numbers with two classes, and share of them not 0.
@@ -140,9 +146,9 @@ func TestTooLittleMemoryForTheDefault(t *testing.T) {
 	}
 	// As much as is asked for is enough, and its advice is right.
 	f := chosen(t, src, Config{Learner: RFM{}}, Options{})
-	all, _ := f.rfmMemory(f.sum)
+	all, _ := f.rfmMemory()
 	f = chosen(t, src, Config{Learner: RFM{}, Map: Map{Features: 100}}, Options{})
-	fewer, _ := f.rfmMemory(f.sum)
+	fewer, _ := f.rfmMemory()
 	if !(fewer < all/2) {
 		t.Errorf("%g bytes, %g with fewer landmarks", all, fewer)
 	}
@@ -164,9 +170,9 @@ func TestRFMOutOfMemory(t *testing.T) {
 	for kind, rows := range map[string]matrix.Rows{"dense": {Dense: dense}, "sparse": {CSR: sparse(dense)}} {
 		src := source(t, rows, nil, 0, names)
 		f := chosen(t, src, cfg, Options{})
-		whole := f.rfmRest(f.sum) + denseBytes(f.sum)
+		whole := f.rfmRest() + f.denseBytes()
 		one := rfm.Options{Kinds: f.cfg.kinds(d), Centres: 50, Members: 1, Leaf: n}
-		least := 8*n*f.info.Outputs + int(rfm.Bytes(n, d, f.info.Outputs, one))
+		least := 8*n*f.outputs + int(rfm.Bytes(n, d, f.outputs, one))
 		var first []byte
 		for _, c := range []struct {
 			memory int64

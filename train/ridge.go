@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/engine/random"
 	"mercer/internal/solve/learn"
@@ -60,15 +59,12 @@ var ridgeLearner = Traits{
 	},
 	check: checked((*Ridge).check),
 
-	parts: func(f *fit) int { return learn.Parts(f.lambdaBy(f.sum.Rows)) },
-
-	memory: (*fit).ridgeMemory,
-	train:  (*fit).ridge,
-	solve: func(f *fit, parts []*moments.Stats) (*solution, error) {
-		return f.solveRidge(parts, As[Ridge](f.cfg.Learner).LambdaBy, nil)
-	},
-	resolve: func(f *fit, c *Config) {
-		if by := f.lambdaBy(f.sum.Rows); by != "given" {
+	parts:  func(f *job) int { return learn.Parts(f.lambdaBy()) },
+	solver: (*job).ridge,
+	kept:   true,
+	memory: (*job).ridgeMemory,
+	resolve: func(f *job, c *Config) {
+		if by := f.lambdaBy(); by != "given" {
 			c.Set("lambda_by", by)
 		}
 	},
@@ -154,8 +150,8 @@ func lambdaNames() []string {
 	return names
 }
 
-// lambdaBy says how λ is chosen with n rows.
-func (f *fit) lambdaBy(n int) string {
+// lambdaBy says how λ is chosen.
+func (f *job) lambdaBy() string {
 	switch c := As[Ridge](f.cfg.Learner); {
 	case c.Lambda != 0 && c.LambdaBy != "trace":
 		return "given"
@@ -166,16 +162,16 @@ func (f *fit) lambdaBy(n int) string {
 	case c.Path:
 		return "loo"
 	}
-	return learn.AutoLambda(n, f.learnDim())
+	return learn.AutoLambda(f.sum.Rows, f.learnDim())
 }
 
 // ridgeMemory is the number of bytes of the statistics of a ridge regression.
-func (f *fit) ridgeMemory(sum *dataset.Summary) (bytes float64, formula string) {
-	d, k := float64(f.learnDim()), float64(f.info.Outputs)
-	o, by := As[Ridge](f.cfg.Learner), f.lambdaBy(sum.Rows)
+func (f *job) ridgeMemory() (bytes float64, formula string) {
+	d, k := float64(f.learnDim()), float64(f.outputs)
+	o, by := As[Ridge](f.cfg.Learner), f.lambdaBy()
 	parts := float64(learn.Parts(by))
-	if f.stats != nil {
-		parts = float64(len(f.stats.file.Parts))
+	if f.collected != nil {
+		parts = float64(len(f.collected))
 	}
 	work := 8.0
 	switch by {
@@ -196,49 +192,31 @@ func (f *fit) ridgeMemory(sum *dataset.Summary) (bytes float64, formula string) 
 	return 8*parts*all*all + work*d*d + 4096*parts*all + 8192*all + 8*(parts+3)*all*k, fmt.Sprintf("%g·D² bytes with λ by %s", square, by)
 }
 
-// ridge trains the ridge learner in one pass, plus one to choose λ by leave-one-out and one to
-// calibrate intervals.
-func (f *fit) ridge(sum *dataset.Summary) (*solution, error) {
-	by := f.lambdaBy(sum.Rows)
-	f.room = learn.NewRoom(f.learnDim(), f.info.Outputs)
-	parts, err := f.partsOf(learn.Parts(by))
-	if err != nil {
-		return nil, err
+// ridge is the solver of the ridge learner. It goes over the rows once more to choose λ by leave-one-out, and to calibrate intervals.
+func (f *job) ridge() (solver, error) {
+	opt := learn.Ridge{By: f.lambdaBy(), Rows: f.passAgain, Room: learn.NewRoom(f.learnDim(), f.outputs)}
+	if f.collected != nil { // the rows are gone
+		opt.By, opt.Rows = As[Ridge](f.cfg.Learner).LambdaBy, nil
 	}
-	if err := f.keep(parts); err != nil {
-		return nil, err
-	}
-	if err := f.reduceStatistics(parts); err != nil {
-		return nil, err
-	}
-	return f.solveRidge(parts, by, f.passAgain)
-}
-
-// partsOf are the statistics of n parts of all rows.
-func (f *fit) partsOf(n int) ([]*moments.Stats, error) {
-	if f.collected != nil {
-		return f.collected, nil
-	}
-	parts := f.newParts(n)
-	return parts, f.collect(parts, 0)
+	return func(parts []*moments.Stats) (*solution, error) { return f.solveRidge(parts, opt) }, nil
 }
 
 // newParts returns empty statistics.
-func (f *fit) newParts(n int) []*moments.Stats {
+func (f *job) newParts(n int) []*moments.Stats {
 	parts := make([]*moments.Stats, n)
 	for i := range parts {
-		parts[i] = moments.New(f.mapDim(), f.info.Outputs)
+		parts[i] = moments.New(f.mapDim(), f.outputs)
 	}
 	return parts
 }
 
 // collect adds all rows to the parts of the statistics, except those that calibrate; first is the
 // number of the first row.
-func (f *fit) collect(parts []*moments.Stats, first int) error {
+func (f *job) collect(parts []*moments.Stats, first int) error {
 	lists := make([][]int, len(parts))
 	return f.pass(first, func(row, i int, _ []float64) {
-		if !f.calibrates(row) {
-			p := f.part(len(parts), row)
+		if !f.cfg.heldBack(row) {
+			p := f.cfg.part(len(parts), row)
 			lists[p] = append(lists[p], i)
 		}
 	}, func(z *matrix.Dense, y, w []float64) error {
@@ -251,9 +229,9 @@ func (f *fit) collect(parts []*moments.Stats, first int) error {
 }
 
 // passAgain goes over the training rows once more, giving those that calibrate a weight of 0.
-func (f *fit) passAgain(body func(z *matrix.Dense, y, w []float64) error) error {
+func (f *job) passAgain(body func(z *matrix.Dense, y, w []float64) error) error {
 	return f.pass(0, func(row, i int, w []float64) {
-		if f.calibrates(row) {
+		if f.cfg.heldBack(row) {
 			w[i] = 0
 		}
 	}, body)
@@ -261,8 +239,8 @@ func (f *fit) passAgain(body func(z *matrix.Dense, y, w []float64) error) error 
 
 // pass goes over all rows, a block at a time. It calls each for every row, with its number and its
 // place in the block and in the block's weights, then block for all of them.
-func (f *fit) pass(first int, each func(row, i int, w []float64), block func(z *matrix.Dense, y, w []float64) error) error {
-	k := f.info.Outputs
+func (f *job) pass(first int, each func(row, i int, w []float64), block func(z *matrix.Dense, y, w []float64) error) error {
+	k := f.outputs
 	targets, weights := make([]float64, pipeline.Chunk*k), make([]float64, pipeline.Chunk)
 	var dense matrix.Dense
 	return f.each("train", func(b *matrix.Batch, z matrix.Rows) error {
@@ -291,36 +269,36 @@ func (f *fit) pass(first int, each func(row, i int, w []float64), block func(z *
 
 // part is the part, of n, that a row belongs to. With two, the second is a tenth of the rows, held out
 // to choose λ; more than two are folds.
-func (f *fit) part(n, row int) int {
+func (c *Config) part(n, row int) int {
 	switch {
-	case n == 2 && random.Hash(f.cfg.Seed, "held-out", uint64(row)) < math.MaxUint64/10:
+	case n == 2 && random.Hash(c.Seed, "held-out", uint64(row)) < math.MaxUint64/10:
 		return 1
 	case n > 2:
-		return int(random.Hash(f.cfg.Seed, "fold", uint64(row)) % uint64(n))
+		return int(random.Hash(c.Seed, "fold", uint64(row)) % uint64(n))
 	}
 	return 0
 }
 
-// calibrates says whether a row is in the tenth that is held back for intervals.
-func (f *fit) calibrates(row int) bool {
-	o, ridge := f.cfg.Learner.(Ridge)
-	return ridge && o.Conformal != 0 && random.Hash(f.cfg.Seed, "calibrate", uint64(row)) < math.MaxUint64/10
+// heldBack says whether a row is in the tenth that is held back for intervals.
+func (c *Config) heldBack(row int) bool {
+	o, ridge := c.Learner.(Ridge)
+	return ridge && o.Conformal != 0 && random.Hash(c.Seed, "calibrate", uint64(row)) < math.MaxUint64/10
 }
 
 // solveRidge makes the predictor from the statistics.
-func (f *fit) solveRidge(parts []*moments.Stats, by string, again func(func(z *matrix.Dense, y, w []float64) error) error) (*solution, error) {
+func (f *job) solveRidge(parts []*moments.Stats, opt learn.Ridge) (*solution, error) {
 	o := f.cfg.Learner.(Ridge)
-	if f.info.Task != "regress" && (o.Variance || o.Conformal != 0) {
+	if f.task != "regress" && (o.Variance || o.Conformal != 0) {
 		return nil, fmt.Errorf("%s: deviations and intervals are for numbers to predict, but the labels are classes (%s)", f.src.Name(),
-			f.info.Training.Why["task"])
+			f.why["task"])
 	}
 	f.progress("solve", 0, -1)
 	start := time.Now()
 	before := f.report.Map + f.report.Solve
-	opt := learn.Ridge{Lambda: o.Lambda, By: by, Path: o.Path, Rows: again, Variance: o.Variance, Room: f.room}
+	opt.Lambda, opt.Path, opt.Variance = o.Lambda, o.Path, o.Variance
 	fitted, err := opt.Fit(f.ctx, parts)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
+		return nil, f.located(err)
 	}
 	// The time of a second pass is already counted.
 	f.report.Solve += max(0, time.Since(start).Seconds()-(f.report.Map+f.report.Solve-before))
@@ -336,13 +314,13 @@ func (f *fit) solveRidge(parts []*moments.Stats, by string, again func(func(z *m
 }
 
 // calibrateIntervals measures the errors of the model on the rows that were held back.
-func (f *fit) calibrateIntervals(p model.Predictor, variance *learn.Variance) (*learn.Conformal, error) {
-	k := f.info.Outputs
+func (f *job) calibrateIntervals(p model.Predictor, variance *learn.Variance) (*learn.Conformal, error) {
+	k := f.outputs
 	var residuals []float64
 	var at []int
 	scores, deviations, work := new(matrix.Dense), new(matrix.Dense), new(matrix.Dense)
 	err := f.pass(0, func(row, i int, _ []float64) {
-		if f.calibrates(row) {
+		if f.cfg.heldBack(row) {
 			at = append(at, i)
 		}
 	}, func(z *matrix.Dense, y, _ []float64) error {

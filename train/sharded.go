@@ -19,7 +19,7 @@ import (
 // sums. Each process makes the same one from the survey of all rows, so that all map rows alike. There are learners that take
 // statistics in one pass (Collect, Fit), and others that take many passes (Passes, Pass, Advance, Passed).
 type Sharded struct {
-	f      *fit
+	f      *job
 	shared *learn.SharedPrimal // nil: one pass
 }
 
@@ -90,8 +90,8 @@ func (c Config) Passes() bool {
 // SurveyOptions are those of the survey that a training of c begins with.
 func (c Config) SurveyOptions() (dataset.SurveyOptions, error) {
 	all, err := c.withDefaults()
-	f := &fit{cfg: all, asked: c}
-	return dataset.SurveyOptions{Seed: all.Seed, Sample: f.sampleRows(all.pipeline()), Rows: all.surveyRows()}, err
+	r := run{cfg: all, asked: c}
+	return r.surveyOptions(), err
 }
 
 // NewSharded goes on from the survey of all rows: it settles scaling, kernel and map. name is that of the data, and schema how
@@ -100,24 +100,24 @@ func NewSharded(ctx context.Context, name string, schema dataset.Schema, sum *da
 	if opt.Keep != nil || opt.Unlabelled != nil {
 		return nil, errors.New("a training in pieces takes no unlabelled rows and keeps no statistics")
 	}
-	f, err := beginRows(ctx, unread{name, schema}, cfg, opt)
+	t, err := beginRows(ctx, unread{name, schema}, cfg, opt)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.surveyed(sum); err != nil {
-		return nil, err
-	}
+	t.surveyed = t.run.surveyed(t.src, nil, sum)
 	if !cfg.Passes() {
-		return &Sharded{f: f}, f.run(ofPieces)
+		err = t.take(ofPieces)
+		return &Sharded{f: t.job}, err
 	}
-	if err := f.run(ofPasses); err != nil {
+	if err := t.take(ofPasses); err != nil {
 		return nil, err
 	}
-	if f.info.Task != "classify" {
-		return nil, option.Errorf("%s: the learner %s in pieces is for classes, and the task is to %s", name, f.learner.name, f.info.Task)
+	f := t.job
+	if f.task != "classify" {
+		return nil, option.Errorf("%s: the learner %s in pieces is for classes, and the task is to %s", name, f.learner.name, f.task)
 	}
 	o := As[SVM](f.cfg.Learner)
-	shared, err := learn.NewSharedPrimal(f.learnDim(), len(f.info.Classes), learn.Primal{
+	shared, err := learn.NewSharedPrimal(f.learnDim(), len(f.names), learn.Primal{
 		Loss: f.learner.shared(&f.cfg), C: o.C, Tolerance: o.Tolerance, MaxIter: o.MaxIter,
 	})
 	return &Sharded{f, shared}, err
@@ -182,14 +182,16 @@ func (s *Sharded) Advance(sums *learn.SharedSums) (done bool, err error) {
 // Passed is the model after the last pass.
 func (s *Sharded) Passed(ctx context.Context) (*model.Model, *Report, error) {
 	start := time.Now()
+	t := s.goOn(ctx)
+	t.solved = t.job.likely(s.shared.Model())
+	return t.trained(start, t.take(ofSolution))
+}
+
+// goOn is the rest of the training.
+func (s *Sharded) goOn(ctx context.Context) *training {
 	f := *s.f
 	f.ctx = ctx
-	linear, report := s.shared.Model()
-	err := f.take(f.likely(linear, report), nil)
-	if err == nil {
-		err = f.run(ofSolution)
-	}
-	return f.trained(start, err)
+	return &training{problem: f.problem, job: &f}
 }
 
 // Empty are the statistics of no rows, one for each part that rows are divided into.
@@ -206,8 +208,7 @@ func (s *Sharded) Collect(ctx context.Context, src dataset.Source, first int) ([
 // Fit trains on the statistics of all rows, which it uses up.
 func (s *Sharded) Fit(ctx context.Context, parts []*moments.Stats) (*model.Model, *Report, error) {
 	start := time.Now()
-	f := *s.f
-	f.ctx, f.collected = ctx, parts
+	f := s.f
 	rows := 0
 	for _, p := range parts {
 		rows += p.Rows()
@@ -215,7 +216,9 @@ func (s *Sharded) Fit(ctx context.Context, parts []*moments.Stats) (*model.Model
 	if rows != f.sum.Rows {
 		return nil, nil, fmt.Errorf("%s: the statistics are of %d rows, the survey of %d", f.src.Name(), rows, f.sum.Rows)
 	}
-	return f.trained(start, f.run(ofSums))
+	t := s.goOn(ctx)
+	t.job.collected = parts
+	return t.trained(start, t.take(ofSums))
 }
 
 // unread is the source of rows that other processes read.
@@ -242,12 +245,12 @@ type ShardedCost struct {
 // Cost says what the training holds.
 func (s *Sharded) Cost() ShardedCost {
 	f := s.f
-	c := ShardedCost{Features: f.mapDim(), Targets: f.info.Outputs, Parts: f.learner.parts(f)}
+	c := ShardedCost{Features: f.mapDim(), Targets: f.outputs, Parts: f.learner.parts(f)}
 	d, p := int64(c.Features), int64(c.Parts)
 	c.Sum = 8*p*d*d + 8*p*d*int64(c.Targets)
 	c.File = 4*p*d*(d+1) + 8*p*d*int64(c.Targets)
 	c.Worker = int64(f.pipelineMemory()) + 4096*p*d
-	all, _ := f.learner.memory(f, f.sum)
+	all, _ := f.learner.memory(f)
 	c.Solver = max(0, int64(all+f.pipelineMemory())-c.Sum)
 	return c
 }
@@ -255,7 +258,7 @@ func (s *Sharded) Cost() ShardedCost {
 // Fixed is a configuration that makes the same features from fewer rows.
 func (s *Sharded) Fixed() Config {
 	c := s.f.asked
-	if m := s.f.info.Feature; m != nil && !m.Decides() {
+	if m := s.f.pipe.Feature(); m != nil && !m.Decides() {
 		c.Map.Features = s.f.mapDim()
 	}
 	if s.f.learner.resolve != nil {

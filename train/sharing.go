@@ -101,7 +101,7 @@ func (p *Prepared) FitPath(ctx context.Context, rows *PathRows, cfgs []Config, s
 	for i, c := range cfgs {
 		_, values[i] = l.OffPath(c)
 	}
-	return l.sharing.path(ctx, rows, &p.f.info, &first, values, solved)
+	return l.sharing.path(ctx, rows, &p.info, &first, values, solved)
 }
 
 // resolve fills in defaults from a configuration with the same task.
@@ -114,7 +114,7 @@ func (p *Prepared) resolve(cfg Config) (Config, error) {
 		cfg.SetLearner(p.f.learner.name)
 	}
 	task := cfg.Task
-	cfg.Task = p.f.info.Task
+	cfg.Task = p.f.task
 	if err = cfg.settleLearner(); err == nil {
 		err = cfg.checkLearner()
 	}

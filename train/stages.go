@@ -16,9 +16,12 @@
 package train
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"mercer/dataset"
@@ -31,27 +34,6 @@ import (
 	"mercer/model"
 )
 
-// begin checks a configuration and begins a training on the rows of src.
-func begin(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*fit, error) {
-	f := &fit{ctx: ctx, src: src, asked: cfg, opt: opt, report: &Report{}}
-	if f.asked.own() && cfg.Kernel.Name == "" {
-		f.asked = f.asked.withoutKernel()
-	}
-	var err error
-	f.cfg, err = cfg.withDefaults()
-	return f, err
-}
-
-// beginRows is begin for data that are rows.
-func beginRows(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*fit, error) {
-	if cfg.Bag != nil {
-		return nil, errRows
-	}
-	return begin(ctx, src, cfg, opt)
-}
-
-var errRows = option.Errorf("the configuration is for bags, the data are rows; read them as bags (%s)", option.Ref("group"))
-
 // Fit trains a model on the rows of src, which is read twice: once to survey the data,
 // once to train.
 //
@@ -61,178 +43,167 @@ var errRows = option.Errorf("the configuration is for bags, the data are rows; r
 // outputs.
 func Fit(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*model.Model, *Report, error) {
 	start := time.Now()
-	f, err := beginRows(ctx, src, cfg, opt)
+	t, err := beginRows(ctx, src, cfg, opt)
 	if err == nil {
-		err = f.run(ofRows)
+		err = t.take(ofRows)
 	}
-	return f.trained(start, err)
-}
-
-// trained returns the result of a training that began at start.
-func (f *fit) trained(start time.Time, err error) (*model.Model, *Report, error) {
-	if err != nil {
-		return nil, nil, err
-	}
-	f.report.Total = time.Since(start).Seconds()
-	f.report.Read = max(0, f.report.Total-f.report.Map-f.report.Solve-f.report.Metric)
-	return f.m, f.report, nil
+	return t.trained(start, err)
 }
 
 // FitPipeline fits the part of a model before the learner on the rows of src, which is read
 // once; the learner's settings play no part, and labels only with discriminants. why gives the reasons for what was chosen.
 func FitPipeline(ctx context.Context, src dataset.Source, cfg Config, opt Options) (p *pipeline.Pipeline,
 	why map[string]string, err error) {
-	f, err := beginRows(ctx, src, cfg, opt)
+	t, err := beginRows(ctx, src, cfg, opt)
 	if err == nil {
-		err = f.run(ofPipeline)
+		err = t.take(ofPipeline)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return f.pipe, f.info.Training.Why, nil
+	return t.job.pipe, t.why, nil
 }
 
-// fit is the state of one training.
-type fit struct {
+// run is how a training was called, and where its steps note what they took and why they chose what they did.
+type run struct {
 	ctx    context.Context
-	src    dataset.Source
-	cfg    Config
-	asked  Config // as it was given
+	asked  Config          // as it was given
+	text   json.RawMessage // the same, as stored in a model
+	cfg    Config          // with defaults and what has been decided
 	opt    Options
 	report *Report
-
-	// The results.
-	sum         *dataset.Summary
-	seen        []dataset.Column // what the rows of a table had in its columns
-	info        model.Info
-	metric      *metric.Metric // nil: plain distances
-	pipe        *pipeline.Pipeline
-	solved      solution
-	calibration *learn.Calibration
-	golden      *matrix.Dense // made-up rows that the model file keeps, with their scores
-	m           *model.Model
-
-	classes *dataset.Classes   // nil: no classes
-	labels  *dataset.LabelSets // nil: a row has one label, or numbers
-
-	learner *Traits
-
-	// classWeights are factors of the weights of rows by class, nil if all are 1.
-	classWeights []float64
-
-	weighed bool // of rows that were not surveyed, one has a weight above 0
-
-	lacking string // why the default learner was not taken, if memory is the reason
-
-	room *learn.Room // of the ridge's solution; nil: allocated when needed
-
-	reduced    bool // the principal components of all features are found
-	unlabelled int  // rows used to find them besides those of the training
-
-	bag  *bags // nil: the rows were no bags
-	kept int64 // bytes of rows that were bags and are kept
-
-	planned int // rows that a plan is for
-
-	collected []*moments.Stats // of parts of all rows; nil: they are yet to be collected
-
-	stats *Statistics // to which rows are added without a survey; nil: they were surveyed
+	why    map[string]string
 }
 
-func (f *fit) progress(stage string, rows int, share float64) {
-	if f.opt.Progress != nil {
-		f.opt.Progress(stage, rows, share)
+// surveyed are rows and what a first pass has found.
+type surveyed struct {
+	run
+	src    dataset.Source
+	schema dataset.Schema
+	sum    *dataset.Summary
+	seen   []dataset.Column // what the rows of a table had in its columns
+	bag    *bags            // nil: the rows were no bags
+}
+
+// answers are what is to be predicted.
+type answers struct {
+	task         string
+	outputs      int
+	names        []string           // of classes
+	classes      *dataset.Classes   // nil: no classes
+	classWeights []float64          // factors of the weights of rows by class; nil if all are 1
+	labels       *dataset.LabelSets // nil: a row has one label, or numbers
+	offset       []float64          // of numbers, which the learner does not see; nil: 0
+}
+
+// problem is what is decided upon: rows with answers.
+type problem struct {
+	surveyed
+	answers
+}
+
+// job is what a learner does: a problem whose rows become features.
+type job struct {
+	problem
+	metric  *metric.Report // nil: plain distances
+	pipe    *pipeline.Pipeline
+	reduced bool // to the principal components of all features
+	learner *Traits
+	golden  *matrix.Dense // made-up rows that the model file keeps, with their scores
+
+	collected []*moments.Stats            // of parts of all rows, by steps before the learner; nil: they are yet to be collected
+	check     func(b *matrix.Batch) error // of rows that were not surveyed; nil: they were
+}
+
+func (r *run) progress(stage string, rows int, share float64) {
+	if r.opt.Progress != nil {
+		r.opt.Progress(stage, rows, share)
 	}
 }
 
-// solving adds the time until the returned function is called to the time spent solving.
-func (f *fit) solving() func() {
+// timed adds the time until the returned function is called to seconds.
+func timed(seconds *float64) func() {
 	start := time.Now()
-	return func() { f.report.Solve += time.Since(start).Seconds() }
+	return func() { *seconds += time.Since(start).Seconds() }
 }
 
 // located is an error with the name of the data.
-func (f *fit) located(err error) error { return fmt.Errorf("%s: %w", f.src.Name(), err) }
+func (f *surveyed) located(err error) error { return fmt.Errorf("%s: %w", f.src.Name(), err) }
 
-// survey makes the first pass, for what only a pass over all rows can tell.
-func (f *fit) survey() error {
+// survey makes the first pass over rows, or those that bags became, for what only a pass over all of them can tell.
+func (r *run) survey(src dataset.Source, bag *bags) (surveyed, error) {
 	reading := "read"
-	if f.bag != nil {
+	if bag != nil {
 		reading = "pool"
 	}
-	p := f.cfg.pipeline()
-	sum, err := dataset.Survey(f.ctx, f.src, dataset.SurveyOptions{
-		Seed:     f.cfg.Seed,
-		Sample:   f.sampleRows(p),
-		Rows:     f.cfg.surveyRows(),
-		Progress: func(rows int, share float64) { f.progress(reading, rows, share) },
-	})
+	o := r.surveyOptions()
+	o.Progress = func(rows int, share float64) { r.progress(reading, rows, share) }
+	sum, err := dataset.Survey(r.ctx, src, o)
 	if err != nil {
-		return err
+		return surveyed{}, err
 	}
-	return f.surveyed(sum)
+	return r.surveyed(src, bag, sum), nil
+}
+
+// surveyOptions are those of the survey of rows.
+func (r *run) surveyOptions() dataset.SurveyOptions {
+	sample := r.cfg.pipeline().SampleRows()
+	if (r.cfg.own() || r.asked.open()) && r.cfg.Scale == "auto" {
+		sample = max(sample, dataset.ScaleSample("quantile"))
+	}
+	return dataset.SurveyOptions{Seed: r.cfg.Seed, Sample: sample, Rows: r.cfg.surveyRows()}
 }
 
 // surveyed goes on from the summary of all rows.
-func (f *fit) surveyed(sum *dataset.Summary) error {
-	asked, err := f.asked.text()
-	if err != nil {
-		return err
+func (r *run) surveyed(src dataset.Source, bag *bags, sum *dataset.Summary) surveyed {
+	s := surveyed{run: *r, src: src, bag: bag, schema: *src.Schema(), sum: sum}
+	r.report.Summary, s.schema.Dim = sum, sum.Dim
+	if bag == nil {
+		s.seen = dataset.SeenColumns(s.schema.Columns, sum)
 	}
-	f.report.Summary, f.sum = sum, sum
-	f.info = model.Info{Schema: *f.src.Schema(), Config: asked, Training: model.Training{Rows: sum.Rows, Why: map[string]string{}}}
-	f.info.Schema.Dim = sum.Dim
-	if f.bag != nil {
-		f.info.Bag = f.bag.info
-	} else {
-		f.seen = dataset.SeenColumns(f.info.Schema.Columns, sum)
-	}
-	return nil
+	return s
 }
 
-// task decides between classes and numbers to predict.
-func (f *fit) task() error { return f.chooseTask(f.sum) }
-
 // agree rejects options that do not go with the task or the rows.
-func (f *fit) agree() error {
+func (f *problem) agree() error {
 	if f.opt.Unlabelled != nil && (!f.cfg.reduces() || f.cfg.discriminates() || f.bag != nil) {
 		return errUnlabelled
 	}
-	if err := f.needClasses(); err != nil {
+	if err := f.needClasses(&f.answers); err != nil {
 		return err
 	}
-	if err := f.checkThreshold(f.sum); err != nil {
+	if err := f.checkThreshold(); err != nil {
 		return err
 	}
-	return f.checkCalibration(f.sum)
+	return f.checkCalibration()
 }
 
-// settle fixes the scaling, the kernel and the map.
-func (f *fit) settle() error {
-	p, why, err := pipeline.Settle(f.ctx, *f.cfg.pipeline(), f.rows())
-	if err != nil {
-		return err
+// settle fixes the scaling, the kernel and the map, with distances as they were learned, if they were. A plan looks at no rows.
+func (f *problem) settle(learned *metric.Learned, plan bool) (j *job, err error) {
+	j = &job{problem: *f}
+	rows := f.rows()
+	if _, is := f.src.(unread); is && plan {
+		rows.Find = nil
 	}
-	f.pipe = p
-	for what, text := range why {
-		f.info.Training.Why[what] = text
+	if learned != nil {
+		rows.Metric, j.metric = learned.Metric, learned.Report
+		if r := learned.Report; r != nil && f.cfg.freeGamma() {
+			j.cfg.Kernel.Gamma = fmt.Sprintf("median*%g", r.Rounds[r.Best].Gamma)
+		}
 	}
-	f.info.Scale, f.info.Densify = p.Scaler().Kind, p.Scaler().Densify
-	f.info.Kernel, f.info.Feature = p.Kernel(), p.Feature()
-	return nil
+	var why map[string]string
+	j.pipe, why, err = pipeline.Settle(f.ctx, *j.cfg.pipeline(), rows)
+	maps.Copy(f.why, why)
+	return j, err
 }
 
 // rows are the rows that a pipeline is settled for.
-func (f *fit) rows() pipeline.Rows {
-	r := pipeline.Rows{Name: f.src.Name(), Schema: &f.info.Schema, Summary: f.sum, Memory: f.opt.Memory, Metric: f.metric, Find: f.findOutside}
-	if _, is := f.src.(unread); is && f.planned > 0 {
-		r.Find = nil
-	}
-	return r
+func (f *problem) rows() pipeline.Rows {
+	return pipeline.Rows{Name: f.src.Name(), Schema: &f.schema, Summary: f.sum, Memory: f.opt.Memory, Find: f.findOutside}
 }
 
 // admit rejects early what would stop the training later.
-func (f *fit) admit() error {
+func (f *job) admit() error {
 	if err := f.checkKeep(); err != nil {
 		return f.located(err)
 	}
@@ -240,59 +211,99 @@ func (f *fit) admit() error {
 		return err
 	}
 	if f.opt.Surveyed != nil && f.bag == nil {
-		if err := f.opt.Surveyed(f.info.Schema); err != nil {
+		if err := f.opt.Surveyed(f.schema); err != nil {
 			return err
 		}
 	}
 	return f.drawGolden()
 }
 
-// solution is what a learner made of the rows.
+// solution is what a learner made of the rows, and what their scores say.
 type solution struct {
 	predictor model.Predictor
 	report    model.Report
 	rows      int    // that it learned from; 0: those of the survey
-	unseen    unseen // none if it held out no rows
+	unseen    unseen // none if it held out no rows and no others were scored
 	judged    unseen // those that chose C, scored by the machine of fewer rows that they judged; none if they chose nothing
+
+	calibration *learn.Calibration // nil: none
+	calibrated  *model.CalibrationInfo
+	threshold   *model.Threshold // nil: the usual one
 }
 
 // solve trains the learner.
-func (f *fit) solve() error { return f.take(f.learner.train(f, f.sum)) }
-
-// take goes on from what the learner came to.
-func (f *fit) take(s *solution, err error) error {
+func (f *job) solve() (*solution, error) {
+	if f.learner.solver == nil {
+		return f.learner.train(f)
+	}
+	solve, err := f.learner.solver(f)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	f.solved, f.info.Training.Report = *s, s.report
-	if s.rows > 0 {
-		f.info.Training.Rows = s.rows
+	parts := f.collected
+	if f.collected = nil; parts == nil {
+		parts = f.newParts(f.learner.parts(f))
+		if err := f.collect(parts, 0); err != nil {
+			return nil, err
+		}
 	}
-	return nil
+	if err := f.keep(parts); err != nil {
+		return nil, err
+	}
+	if err := f.reduceStatistics(parts); err != nil {
+		return nil, err
+	}
+	return solve(parts)
 }
 
 // judge assembles the model and checks that it scores.
-func (f *fit) judge() (err error) {
-	if err := f.fold(); err != nil {
-		return err
+func (f *job) judge(s *solution) (*model.Model, error) {
+	parts, err := f.folded(s)
+	if err != nil {
+		return nil, err
 	}
-	parts := f.parts()
 	parts.Golden = f.golden
 	if f.bag != nil {
 		parts.Members = f.bag.golden
 	}
-	if f.m, err = model.New(parts); errors.Is(err, model.ErrScores) {
-		return option.Errorf("%s: the model came out with scores that are not finite; scale the inputs (%s)", f.src.Name(),
+	m, err := model.New(parts)
+	if errors.Is(err, model.ErrScores) {
+		return nil, option.Errorf("%s: the model came out with scores that are not finite; scale the inputs (%s)", f.src.Name(),
 			option.Set("scale", "standard"))
 	}
-	return err
+	return m, err
 }
 
+// unjudged is the model as it is now.
+func (f *job) unjudged(s *solution) (*model.Model, error) { return model.New(f.parts(s)) }
+
 // parts are the parts of the model as it is now.
-func (f *fit) parts() model.Parts {
-	p := model.Parts{Info: f.info, Pipeline: f.pipe, Predictor: f.solved.predictor, Calibration: f.calibration}
+func (f *job) parts(s *solution) model.Parts {
+	p := model.Parts{Info: f.info(s), Pipeline: f.pipe, Predictor: s.predictor, Calibration: s.calibration}
 	if f.bag != nil {
 		p.Bag = f.bag.mapping
 	}
 	return p
+}
+
+// info describes the model.
+func (f *job) info(s *solution) model.Info {
+	info, scaler := f.answers.info(), f.pipe.Scaler()
+	info.Threshold, info.Schema, info.Scale, info.Densify = s.threshold, f.schema, scaler.Kind, scaler.Densify
+	info.Kernel, info.Feature, info.Config = f.pipe.Kernel(), f.pipe.Feature(), f.text
+	info.Training = model.Training{Rows: cmp.Or(s.rows, f.sum.Rows), Why: f.why, Metric: f.metric, Learner: f.learner.name, Report: s.report,
+		Calibration: s.calibrated}
+	if f.bag != nil {
+		info.Bag = f.bag.info
+	}
+	return info
+}
+
+// info describes the answers of a model.
+func (a *answers) info() model.Info {
+	info := model.Info{Task: a.task, Classes: a.names, Outputs: a.outputs, Offset: a.offset}
+	if a.labels != nil {
+		info.Labels = a.labels.Labels()
+	}
+	return info
 }

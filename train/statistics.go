@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,8 +47,8 @@ type made struct {
 }
 
 // statistics returns the statistics of a fit and shares its parts.
-func (f *fit) statistics(parts []*moments.Stats) (*Statistics, error) {
-	info := &f.info
+func (f *job) statistics(parts []*moments.Stats) (*Statistics, error) {
+	info := f.info(&solution{})
 	s := &Statistics{made: made{
 		Task: info.Task, Classes: info.Classes, Labels: info.Labels, Outputs: info.Outputs,
 		Schema: info.Schema, Scale: info.Scale, Densify: info.Densify,
@@ -127,48 +128,43 @@ func ReadStatistics(r io.Reader, size int64) (*Statistics, error) {
 	if err := json.Unmarshal(file.Pipeline, &s.made); err != nil {
 		return nil, fmt.Errorf("the pipeline's description: %w", err)
 	}
-	if err := s.restore(&fit{}); err != nil {
+	if _, _, err := s.restore(); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// restore recreates a training that has reached its learner from the statistics.
-func (s *Statistics) restore(f *fit) error {
+// restore recreates the pipeline and the made-up rows of a model from the statistics.
+func (s *Statistics) restore() (pipe *pipeline.Pipeline, golden *matrix.Dense, err error) {
 	d, k := s.Dims()
-	f.info = model.Info{
-		Task: s.made.Task, Classes: s.made.Classes, Labels: s.made.Labels, Outputs: s.made.Outputs, Schema: s.made.Schema,
-		Scale: s.made.Scale, Densify: s.made.Densify, Feature: s.made.Feature,
-		Training: model.Training{Why: map[string]string{}, Learner: ridgeLearner.name},
-	}
 	in := s.made.Schema.Dim
 	switch {
 	case in < 1 || s.made.Outputs != k || len(s.made.ByClass) != 0 && len(s.made.ByClass) != len(s.made.Classes):
-		return fmt.Errorf("statistics of %d targets of rows of %d inputs, for %d outputs, with %d weights of %d classes", k, in,
+		return nil, nil, fmt.Errorf("statistics of %d targets of rows of %d inputs, for %d outputs, with %d weights of %d classes", k, in,
 			s.made.Outputs, len(s.made.ByClass), len(s.made.Classes))
 	case s.made.Task == "classify" && k == learn.TargetColumns(len(s.made.Classes)):
 	case s.made.Task == "regress" && s.made.Classes == nil && s.made.Labels == nil:
 	case s.made.Task == "multilabel" && s.made.Classes == nil && k == len(s.made.Labels):
 	default:
-		return fmt.Errorf("statistics to %s with %d targets and %d classes", s.made.Task, k, len(s.made.Classes))
+		return nil, nil, fmt.Errorf("statistics to %s with %d targets and %d classes", s.made.Task, k, len(s.made.Classes))
 	}
 	if s.made.Feature == nil && d != in || s.made.Feature != nil && d != s.made.Feature.Features {
-		return fmt.Errorf("statistics of %d features, which are not what the pipeline makes", d)
+		return nil, nil, fmt.Errorf("statistics of %d features, which are not what the pipeline makes", d)
 	}
 	t := safetensors.Tensors(s.file.Tensors)
 	x, err := t.Want("golden.x", false, model.GoldenRows, in)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	f.golden = &matrix.Dense{Rows: model.GoldenRows, Cols: in, Stride: in, Data: x.F32}
-	f.pipe, err = pipeline.Restore(pipeline.Description{In: in, Scale: s.made.Scale, Densify: s.made.Densify, Feature: s.made.Feature}, t)
+	golden = &matrix.Dense{Rows: model.GoldenRows, Cols: in, Stride: in, Data: x.F32}
+	pipe, err = pipeline.Restore(pipeline.Description{In: in, Scale: s.made.Scale, Densify: s.made.Densify, Feature: s.made.Feature}, t)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	if out := f.pipe.Features(); out != d {
-		return fmt.Errorf("the map gives %d features, the model has weights for %d", out, d)
+	if out := pipe.Features(); out != d {
+		return nil, nil, fmt.Errorf("the map gives %d features, the model has weights for %d", out, d)
 	}
-	return nil
+	return pipe, golden, nil
 }
 
 // FitStatistics adds the rows of src to statistics, in one pass, and trains a ridge regression, or the learner lda,
@@ -184,82 +180,78 @@ func FitStatistics(ctx context.Context, src dataset.Source, s *Statistics, cfg C
 	if src == nil {
 		src = nothing{}
 	}
-	f, err := begin(ctx, src, cfg, opt)
+	cfg.Seed = s.made.Seed
+	t, err := begin(ctx, src, cfg, opt)
 	if err == nil {
-		f.stats = s
-		err = f.run(ofStatistics)
+		t.stats = s
+		err = t.take(ofStatistics)
 	}
-	return f.trained(start, err)
+	return t.trained(start, err)
 }
 
-// resume continues a training from the point where its statistics were made.
-func (f *fit) resume() error {
-	c, s := &f.cfg, f.stats
+// resume continues a training from the point where the statistics were made.
+func (s *Statistics) resume(r run, src dataset.Source) (*job, error) {
+	c := &r.cfg
 	ridge := As[Ridge](c.Learner)
 	switch {
-	case c.Traits().solve == nil:
-		return fmt.Errorf("statistics are for the learners %s, not for %s", strings.Join(statisticsLearners(), " and "), c.LearnerName())
+	case !c.Traits().kept:
+		return nil, fmt.Errorf("statistics are for the learners %s, not for %s", strings.Join(statisticsLearners(), " and "), c.LearnerName())
 	case ridge.Conformal != 0:
-		return errors.New("intervals take rows that were held back, which saved statistics do not have; train on all rows at once, " +
+		return nil, errors.New("intervals take rows that were held back, which saved statistics do not have; train on all rows at once, " +
 			"or ask for the variance")
 	case c.Threshold != "":
-		return errors.New("a threshold takes rows that the learner has not seen, which a training on saved statistics does not have; give one to predict")
+		return nil, errors.New("a threshold takes rows that the learner has not seen, which a training on saved statistics does not have; give one to predict")
 	case c.calibrates():
-		return errors.New("probabilities take rows that the learner has not seen, which saved statistics do not have; train on all rows at once")
+		return nil, errors.New("probabilities take rows that the learner has not seen, which saved statistics do not have; train on all rows at once")
 	case c.Reduce.MapComponents > 0:
-		return errors.New("components of each map take all rows once more, which saved statistics do not have; " +
+		return nil, errors.New("components of each map take all rows once more, which saved statistics do not have; " +
 			"ask for components of all features")
 	case ridge.LambdaBy == "loo":
-		return errors.New("leaving rows out takes all of them once more, which saved statistics do not have; choose λ by evidence")
+		return nil, errors.New("leaving rows out takes all of them once more, which saved statistics do not have; choose λ by evidence")
 	}
-	if err := s.restore(f); err != nil {
-		return err
-	}
-	f.learner, f.classWeights = c.Traits(), s.made.ByClass
-	f.info.Training.Learner = f.learner.name
-	if s.made.Task == "classify" {
-		f.classes = dataset.NewClasses(s.made.Classes)
-	}
-	if s.made.Labels != nil {
-		f.labels = dataset.NewLabelSets(s.made.Labels, s.made.Schema.LabelSeparator == "")
-	}
-	c.Seed, f.asked.Seed = s.made.Seed, s.made.Seed
-	asked, err := f.asked.text()
+	pipe, golden, err := s.restore()
 	if err != nil {
+		return nil, err
+	}
+	for _, what := range []string{"task", "scale", "gamma", "map"} {
+		r.why[what] = "as in the statistics"
+	}
+	made := &s.made
+	j := &job{pipe: pipe, golden: golden, learner: c.Traits(), collected: s.file.Parts}
+	j.surveyed = surveyed{run: r, src: src, schema: made.Schema, sum: &dataset.Summary{Rows: s.Rows(), Dim: made.Schema.Dim}}
+	j.answers = answers{task: made.Task, outputs: made.Outputs, names: made.Classes, classWeights: made.ByClass}
+	if made.Task == "classify" {
+		j.classes = dataset.NewClasses(made.Classes)
+	}
+	if made.Labels != nil {
+		j.labels = dataset.NewLabelSets(made.Labels, made.Schema.LabelSeparator == "")
+	}
+	r.report.Summary = j.sum
+	return j, nil
+}
+
+// addRows adds the new rows to the statistics.
+func (s *Statistics) addRows(f *job) error {
+	if _, none := f.src.(nothing); none {
+		return nil
+	}
+	some := false
+	f.check = func(b *matrix.Batch) error {
+		some = some || weighed(b)
+		return f.checkRows(b)
+	}
+	if err := f.collect(f.collected, f.sum.Rows); err != nil {
 		return err
 	}
-	f.info.Config = asked
-	for _, what := range []string{"task", "scale", "gamma", "map"} {
-		f.info.Training.Why[what] = "as in the statistics"
+	if !some {
+		return f.located(errWeightless)
 	}
-	f.sum = &dataset.Summary{Rows: s.Rows()}
-	f.report.Summary = &dataset.Summary{Dim: s.made.Schema.Dim}
+	f.sum.Rows = s.Rows()
 	return nil
 }
 
-// addRows adds the new rows to the statistics and solves.
-func (f *fit) addRows() error {
-	parts := f.stats.file.Parts
-	if _, none := f.src.(nothing); !none {
-		if err := f.collect(parts, f.stats.Rows()); err != nil {
-			return err
-		}
-		if !f.weighed {
-			return f.located(errWeightless)
-		}
-	}
-	f.info.Training.Rows, f.report.Summary.Rows = f.stats.Rows(), f.stats.Rows()
-	if err := f.keep(parts); err != nil {
-		return err
-	}
-	if err := f.reduceStatistics(parts); err != nil {
-		return err
-	}
-	return f.take(f.learner.solve(f, parts))
-}
-
 // keep passes the statistics to Options.Keep before they are used up.
-func (f *fit) keep(parts []*moments.Stats) error {
+func (f *job) keep(parts []*moments.Stats) error {
 	if f.opt.Keep == nil {
 		return nil
 	}
@@ -271,11 +263,11 @@ func (f *fit) keep(parts []*moments.Stats) error {
 }
 
 // checkKeep fails if statistics are to be kept but there are none, or not of all rows.
-func (f *fit) checkKeep() error {
+func (f *job) checkKeep() error {
 	switch {
 	case f.opt.Keep == nil:
 		return nil
-	case f.learner.solve == nil:
+	case !f.learner.kept:
 		return option.Errorf("statistics are those of the learners %s, not of %s; choose %s", strings.Join(statisticsLearners(), " and "),
 			f.learner.name, option.Set("learner", ridgeLearner.name))
 	case f.bag != nil:
@@ -289,14 +281,13 @@ func (f *fit) checkKeep() error {
 }
 
 // checkRows checks rows that were not surveyed.
-func (f *fit) checkRows(b *matrix.Batch) error {
+func (f *job) checkRows(b *matrix.Batch) error {
 	if err := f.pipe.Check(b.X); err != nil {
 		return dataset.Locate(err, f.src, b.First)
 	}
 	if err := dataset.CheckRowWeights(f.src, b); err != nil {
 		return err
 	}
-	f.weighed = f.weighed || weighed(b)
 	if f.labels != nil && b.Outputs > 0 {
 		return nil // each row is checked when its targets are made
 	}
@@ -304,14 +295,33 @@ func (f *fit) checkRows(b *matrix.Batch) error {
 		if b.Outputs != 1 {
 			return fmt.Errorf("%s: rows have %d labels; the statistics are of rows with a class each", f.src.Name(), b.Outputs)
 		}
-		return nil
+		return f.checkClasses(b)
 	}
-	if b.Outputs != f.info.Outputs {
-		return fmt.Errorf("%s: rows have %d targets, the statistics are of %d", f.src.Name(), b.Outputs, f.info.Outputs)
+	if b.Outputs != f.outputs {
+		return fmt.Errorf("%s: rows have %d targets, the statistics are of %d", f.src.Name(), b.Outputs, f.outputs)
 	}
 	if i := slices.IndexFunc(b.Y, func(v float64) bool { return v-v != 0 }); i >= 0 {
 		return fmt.Errorf("%s: the label is not a number, but the statistics are of numbers to predict",
 			dataset.RowPlace(f.src, b.First+i/b.Outputs))
+	}
+	return nil
+}
+
+// checkClasses checks that the statistics have the classes of rows.
+func (f *job) checkClasses(b *matrix.Batch) error {
+	for i := range b.X.Len() {
+		if f.classes.Of(b, i) >= 0 {
+			continue
+		}
+		label := "none"
+		switch {
+		case b.Names != nil && b.Names[i] != "":
+			label = strconv.Quote(b.Names[i])
+		case b.Outputs > 0:
+			label = strconv.FormatFloat(b.Y[i*b.Outputs], 'g', -1, 64)
+		}
+		return fmt.Errorf("%s: the label is %s; the statistics have the classes %s", dataset.RowPlace(f.src, b.First+i), label,
+			strings.Join(f.classes.Labels(), ", "))
 	}
 	return nil
 }

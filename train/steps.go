@@ -1,5 +1,16 @@
 package train
 
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"mercer/dataset"
+	"mercer/internal/engine/option"
+	"mercer/internal/solve/metric"
+	"mercer/model"
+)
+
 // entry is one of the ways into a training, each of which takes its steps from the one list.
 type entry uint
 
@@ -19,13 +30,27 @@ const (
 // inOnePlace are the entries that go from data to a model in one place.
 const inOnePlace = ofRows | ofBags
 
+// training is what its steps pass to one another. Nothing but the entries and the list of steps sees it.
+type training struct {
+	problem        // as far as it is known
+	lacking string // why the default learner was not taken, as the end of a reason
+	metric  *metric.Learned
+	job     *job
+	solved  *solution
+	m       *model.Model
+
+	bags    dataset.Bags // that become the rows
+	stats   *Statistics  // to which rows are added
+	planned int          // rows that a plan is for
+}
+
 // step is one step of a training.
 type step struct {
-	do func(*fit) error
+	do func(*training) error
 	in entry
 
 	// tell, if not nil, adds to a plan what the step will do.
-	tell func(*fit, *Plan)
+	tell func(*job, *Plan)
 }
 
 // steps are those of all trainings, in their order, which nothing else knows.
@@ -33,48 +58,85 @@ var steps []step
 
 func init() { // not a value of steps: some of them train again
 	steps = []step{
-		{(*fit).pool, ofBags, nil},
-		{(*fit).labelled, ofBags, nil},
-		{(*fit).resume, ofStatistics, nil},
-		{(*fit).survey, inOnePlace | ofPipeline | ofPrepared, tellSurvey},
-		{(*fit).task, inOnePlace | ofPrepared | ofPlan | ofPieces | ofPasses, tellTask},
-		{(*fit).extrapolate, ofPlan, nil},
-		{(*fit).chooseDefault, inOnePlace | ofPlan | ofPieces | ofPasses, nil},
-		{(*fit).agree, inOnePlace | ofPieces | ofPasses, nil},
-		{(*fit).noMetric, ofPipeline, nil},
-		{(*fit).classesFor, ofPipeline, nil},
-		{(*fit).learnMeans, inOnePlace, tellMeans},
-		{(*fit).learnScale, inOnePlace | ofPrepared, tellScale},
-		{(*fit).learnMetric, inOnePlace | ofPrepared, tellMetric},
-		{(*fit).planMetric, ofPlan, nil},
-		{(*fit).settle, inOnePlace | ofPipeline | ofPrepared | ofPlan | ofPieces | ofPasses, tellMap},
-		{(*fit).reduceApart, ofPipeline | ofPrepared, nil},
-		{(*fit).choose, inOnePlace | ofPrepared | ofPlan | ofPieces | ofPasses, nil},
-		{(*fit).affordable, ofStatistics, nil},
-		{(*fit).admit, inOnePlace | ofPieces, nil},
-		{(*fit).drawGolden, ofPasses, nil}, // its memory is not that of a training in one place
-		{(*fit).addRows, ofStatistics, nil},
-		{(*fit).reduce, inOnePlace | ofSums, tellComponents},
-		{(*fit).solve, inOnePlace | ofSums, tellLearner},
-		{(*fit).calibrate, inOnePlace | ofSums | ofSolution, tellCalibration},
-		{(*fit).divide, inOnePlace, tellThreshold},
-		{(*fit).oneAnswer, inOnePlace, nil},
-		{(*fit).judge, inOnePlace | ofStatistics | ofSums | ofSolution, nil},
+		{func(t *training) (err error) { t.bag, t.src, err = t.pool(t.bags); return err }, ofBags, nil},
+		{func(t *training) error { return t.bag.labelled(t.cfg.Task) }, ofBags, nil},
+		{func(t *training) (err error) { t.job, err = t.stats.resume(t.run, t.src); return err }, ofStatistics, nil},
+		{func(t *training) (err error) { t.surveyed, err = t.survey(t.src, t.bag); return err }, inOnePlace | ofPipeline | ofPrepared, tellSurvey},
+		{func(t *training) (err error) { t.answers, err = t.findTask(); return err }, inOnePlace | ofPrepared | ofPlan | ofPieces | ofPasses, tellTask},
+		{func(t *training) error { t.extrapolate(t.planned); return nil }, ofPlan, nil},
+		{func(t *training) (err error) { t.cfg, t.lacking, err = t.chooseDefault(); return err }, inOnePlace | ofPlan | ofPieces | ofPasses, nil},
+		{func(t *training) error { return t.agree() }, inOnePlace | ofPieces | ofPasses, nil},
+		{func(t *training) error { return t.cfg.noMetric() }, ofPipeline, nil},
+		{func(t *training) (err error) { t.answers, err = t.classesFor(); return err }, ofPipeline, nil},
+		{func(t *training) (err error) { t.surveyed, err = t.learnMeans(); return err }, inOnePlace, tellMeans},
+		{func(t *training) (err error) { t.cfg.Scale, err = t.learnScale(); return err }, inOnePlace | ofPrepared, tellScale},
+		{func(t *training) (err error) { t.metric, err = t.learnMetric(); return err }, inOnePlace | ofPrepared, tellMetric},
+		{func(t *training) (err error) { t.metric, err = t.planMetric(); return err }, ofPlan, nil},
+		{func(t *training) (err error) { t.job, err = t.settle(t.metric, t.planned > 0); return err },
+			inOnePlace | ofPipeline | ofPrepared | ofPlan | ofPieces | ofPasses, tellMap},
+		{func(t *training) error { return t.job.reduceApart() }, ofPipeline | ofPrepared, nil},
+		{func(t *training) error { return t.job.choose(t.lacking) }, inOnePlace | ofPrepared | ofPlan | ofPieces | ofPasses, nil},
+		{func(t *training) error { return t.job.affordable() }, ofStatistics, nil},
+		{func(t *training) error { return t.job.admit() }, inOnePlace | ofPieces, nil},
+		{func(t *training) error { return t.job.drawGolden() }, ofPasses, nil}, // its memory is not that of a training in one place
+		{func(t *training) error { return t.stats.addRows(t.job) }, ofStatistics, nil},
+		{func(t *training) error { return t.job.reduce() }, inOnePlace | ofSums, tellComponents},
+		{func(t *training) (err error) { t.solved, err = t.job.solve(); return err }, inOnePlace | ofSums | ofStatistics, tellLearner},
+		{func(t *training) error { return t.job.calibrate(t.solved) }, inOnePlace | ofSums | ofSolution, tellCalibration},
+		{func(t *training) error { return t.job.divide(t.solved) }, inOnePlace, tellThreshold},
+		{func(t *training) error { t.job.oneAnswer(t.solved); return nil }, inOnePlace, nil},
+		{func(t *training) (err error) { t.m, err = t.job.judge(t.solved); return err }, inOnePlace | ofStatistics | ofSums | ofSolution, nil},
 	}
 }
 
-// run takes the steps of an entry in order, until the context ends.
-func (f *fit) run(e entry) error {
+// begin checks a configuration and begins a training on the rows of src.
+func begin(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*training, error) {
+	t := &training{}
+	t.run = run{ctx: ctx, asked: cfg, opt: opt, report: &Report{}, why: map[string]string{}}
+	t.src = src
+	if t.asked.own() && cfg.Kernel.Name == "" {
+		t.asked = t.asked.withoutKernel()
+	}
+	var err error
+	if t.cfg, err = cfg.withDefaults(); err == nil {
+		t.text, err = json.Marshal(t.asked)
+	}
+	return t, err
+}
+
+// beginRows is begin for data that are rows.
+func beginRows(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*training, error) {
+	if cfg.Bag != nil {
+		return nil, errRows
+	}
+	return begin(ctx, src, cfg, opt)
+}
+
+var errRows = option.Errorf("the configuration is for bags, the data are rows; read them as bags (%s)", option.Ref("group"))
+
+// take takes the steps of an entry in order, until the context ends.
+func (t *training) take(e entry) error {
 	for _, s := range steps {
 		if s.in&e == 0 {
 			continue
 		}
-		if err := s.do(f); err != nil {
+		if err := s.do(t); err != nil {
 			return err
 		}
-		if err := f.ctx.Err(); err != nil {
+		if err := t.ctx.Err(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// trained returns the result of a training that began at start.
+func (t *training) trained(start time.Time, err error) (*model.Model, *Report, error) {
+	if err != nil {
+		return nil, nil, err
+	}
+	r := t.report
+	r.Total = time.Since(start).Seconds()
+	r.Read = max(0, r.Total-r.Map-r.Solve-r.Metric)
+	return t.m, r, nil
 }

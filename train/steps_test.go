@@ -14,16 +14,6 @@ import (
 	"mercer/model"
 )
 
-// take takes some steps of a training.
-func take(f *fit, some ...func(*fit) error) error {
-	for _, do := range some {
-		if err := do(f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // A plan is made without a look at the rows, is the same after JSON, and its configuration trains the model of the one that was asked for.
 func TestPlansTrainTheSameModel(t *testing.T) {
 	if testing.Short() {

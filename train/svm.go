@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/learn"
 	"mercer/model"
@@ -64,7 +62,7 @@ var svmLearner = Traits{
 		"max_iter":  option.Phrasef("most passes or iterations (default: the learner's)"),
 	},
 	check:  checked((*SVM).check),
-	memory: (*fit).svmMemory,
+	memory: (*job).svmMemory,
 	shared: func(c *Config) string {
 		o := c.Learner.(SVM)
 		if o.Penalty == "l1" || o.Multiclass == crammerSinger || o.Loss != "" && o.Loss != "squared_hinge" || o.Solver == "dual" {
@@ -76,7 +74,7 @@ var svmLearner = Traits{
 
 	primal: func(c *Config) bool { return c.Learner.(SVM).primal() },
 	newton: func(c *Config) bool { return c.Learner.(SVM).Multiclass != crammerSinger },
-	train:  (*fit).svm,
+	train:  (*job).svm,
 	fix:    fixC,
 	sharing: sharing{
 		setting: "c",
@@ -179,34 +177,33 @@ func (o *choice) known(learner string) error {
 	return nil
 }
 
-func (f *fit) svmMemory(sum *dataset.Summary) (bytes float64, formula string) {
+func (f *job) svmMemory() (bytes float64, formula string) {
 	if f.cfg.Learner.(SVM).primal() {
-		return f.primalMemory(sum)
+		return f.primalMemory()
 	}
-	return f.iteratedMemory(sum)
+	return f.iteratedMemory()
 }
 
 // crammerSinger is the multiclass machine whose classes are one problem.
 const crammerSinger = "crammer-singer"
 
 // svm maps all rows and trains on them.
-func (f *fit) svm(sum *dataset.Summary) (*solution, error) {
-	all, err := f.gatherFeatures(sum)
+func (f *job) svm() (*solution, error) {
+	all, err := f.gatherFeatures()
 	if err != nil {
 		return nil, err
 	}
 	defer all.close()
 	o := f.cfg.Learner.(SVM)
 	if o.primal() {
-		return f.primal(sum, all, "squared_hinge")
+		return f.primal(all, "squared_hinge")
 	}
-	start := time.Now()
-	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	maxIter, told := f.passes(sum)
+	defer timed(&f.report.Solve)()
+	maxIter, told := f.passes()
 	opt := learn.SVM{
 		C: o.C, Loss: o.Loss, Tolerance: o.Tolerance, MaxIter: maxIter, Seed: f.cfg.Seed,
 		CrammerSinger: o.Multiclass == crammerSinger,
-		Progress:      func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
+		Progress:      func(passes int, share float64) { f.progress("solve", passes*f.sum.Rows, share) },
 	}
 	if f.labels != nil {
 		linear, report, err := f.svmLabels(all, opt)
@@ -219,7 +216,7 @@ func (f *fit) svm(sum *dataset.Summary) (*solution, error) {
 	var judged unseen
 	if f.givesProbabilities() {
 		opt.Judged = func(rows []int, scores []float32) {
-			if len(scores) == 2*len(rows) && f.info.Outputs == 1 { // as learn.Linear.Outputs has them
+			if len(scores) == 2*len(rows) && f.outputs == 1 { // as learn.Linear.Outputs has them
 				for i := range rows {
 					scores[i] = scores[2*i+1] - scores[2*i]
 				}
@@ -238,12 +235,12 @@ func (f *fit) svm(sum *dataset.Summary) (*solution, error) {
 
 // fitDual trains on gathered rows by dual coordinate descent, choosing C on held-out rows if it is
 // not given.
-func (f *fit) fitDual(all *gathered, opt learn.SVM) (linear *learn.Linear, report *learn.SVMReport, err error) {
-	classes := len(f.info.Classes)
+func (f *job) fitDual(all *gathered, opt learn.SVM) (linear *learn.Linear, report *learn.SVMReport, err error) {
+	classes := len(f.names)
 	var path []learn.CPoint
 	given := opt.C != 0
 	if !given {
-		chosen := f.choosing()
+		chosen := timed(&f.report.Choose)
 		opt.C, path, err = learn.ChooseC(f.ctx, all.z, all.class, classes, all.weights, opt)
 		if chosen(); err != nil {
 			return nil, nil, err
@@ -253,5 +250,5 @@ func (f *fit) fitDual(all *gathered, opt learn.SVM) (linear *learn.Linear, repor
 		return nil, nil, err
 	}
 	report.Path, report.Usual = path, !given && path == nil
-	return linear.Outputs(f.info.Outputs), report, nil
+	return linear.Outputs(f.outputs), report, nil
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/learn"
 	"mercer/model"
@@ -42,9 +40,9 @@ var svrLearner = Traits{
 			"and of online with the loss epsilon (default 0)"),
 	},
 	check:  checked((*SVR).check),
-	memory: (*fit).iteratedMemory,
+	memory: (*job).iteratedMemory,
 	newton: func(*Config) bool { return true },
-	train:  (*fit).svr,
+	train:  (*job).svr,
 	sharing: sharing{
 		setting: "c",
 		able:    func(c *Config, _ string) bool { o := As[SVR](c.Learner); return o.C > 0 && o.Solver != "primal" },
@@ -84,40 +82,39 @@ func (o *SVR) check(*Config) error {
 }
 
 // svr maps all rows and trains on them.
-func (f *fit) svr(sum *dataset.Summary) (*solution, error) {
-	all, err := f.gatherFeatures(sum)
+func (f *job) svr() (*solution, error) {
+	all, err := f.gatherFeatures()
 	if err != nil {
 		return nil, err
 	}
 	defer all.close()
-	start := time.Now()
-	defer func() { f.report.Solve += time.Since(start).Seconds() }()
-	maxIter, told := f.passes(sum)
+	defer timed(&f.report.Solve)()
+	maxIter, told := f.passes()
 	o := f.cfg.Learner.(SVR)
 	opt := learn.SVR{
 		C: o.C, Loss: o.Loss, Epsilon: o.Epsilon, Tolerance: o.Tolerance, MaxIter: maxIter, Seed: f.cfg.Seed,
-		Progress: func(passes int, share float64) { f.progress("solve", passes*sum.Rows, share) },
+		Progress: func(passes int, share float64) { f.progress("solve", passes*f.sum.Rows, share) },
 	}
 	var path []learn.CPoint
 	if opt.C == 0 {
-		chosen := f.choosing()
-		opt.C, path, err = learn.ChooseSVRC(f.ctx, all.z, all.y, f.info.Outputs, all.weights, opt)
+		chosen := timed(&f.report.Choose)
+		opt.C, path, err = learn.ChooseSVRC(f.ctx, all.z, all.y, f.outputs, all.weights, opt)
 		if chosen(); err != nil {
 			return nil, err
 		}
 	}
 	if o.Solver == "primal" {
 		in := learn.Primal{C: opt.C, Epsilon: opt.Epsilon, Tolerance: opt.Tolerance, MaxIter: opt.MaxIter, Progress: opt.Progress}
-		linear, report, err := learn.FitPrimalSVR(f.ctx, all.z, all.y, f.info.Outputs, all.weights, in)
+		linear, report, err := learn.FitPrimalSVR(f.ctx, all.z, all.y, f.outputs, all.weights, in)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.src.Name(), err)
+			return nil, f.located(err)
 		}
 		if len(path) > 0 {
-			f.info.Training.Why["c"] = fmt.Sprintf("the best of %d on held-out rows", len(path))
+			f.why["c"] = fmt.Sprintf("the best of %d on held-out rows", len(path))
 		}
 		return &solution{predictor: model.Linear{Linear: linear}, report: report}, nil
 	}
-	linear, report, err := learn.FitSVR(f.ctx, all.z, all.y, f.info.Outputs, all.weights, opt)
+	linear, report, err := learn.FitSVR(f.ctx, all.z, all.y, f.outputs, all.weights, opt)
 	if err != nil {
 		return nil, err
 	}

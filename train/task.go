@@ -11,20 +11,19 @@ import (
 	"mercer/model"
 )
 
-// chooseTask decides between classification and regression.
-func (f *fit) chooseTask(sum *dataset.Summary) error {
+// findTask decides between classification and regression.
+func (f *surveyed) findTask() (a answers, err error) {
 	if f.cfg.Outliers() {
-		if err := f.checkWeights(sum); err != nil {
-			return err
+		if err := f.checkWeights(&a); err != nil {
+			return a, err
 		}
-		return f.chooseOutliers()
+		return f.outliers()
 	}
-	task, why, err := sum.Task(f.cfg.Task)
+	task, why, err := f.sum.Task(f.cfg.Task)
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.src.Name(), err)
+		return a, f.located(err)
 	}
-	f.info.Task = task
-	f.info.Training.Why["task"] = why
+	a.task, f.why["task"] = task, why
 	if l := f.cfg.Traits(); l != nil && !slices.Contains(l.tasks, task) {
 		var can []string
 		for _, other := range learners() {
@@ -33,76 +32,75 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 			}
 		}
 		its := l.tasks[0]
-		return option.Errorf("%s: the task is to %s (%s), which the learner %s cannot do; use %s, or %s%s", f.src.Name(), task, why, l.name,
+		return a, option.Errorf("%s: the task is to %s (%s), which the learner %s cannot do; use %s, or %s%s", f.src.Name(), task, why, l.name,
 			option.Set("learner", strings.Join(can, " or ")), option.Set("task", its), map[string]string{
 				"classify":   " if they are classes",
 				"regress":    " if they are numbers to predict",
 				"multilabel": " if a row may have several",
 			}[its])
 	}
-	if err := f.checkWeights(sum); err != nil {
-		return err
+	if err := f.checkWeights(&a); err != nil {
+		return a, err
 	}
 	if task == "multilabel" {
-		return f.chooseLabels(sum)
+		if a.labels, err = f.labelSets(); err == nil {
+			a.outputs = len(a.labels.Labels())
+		}
+		return a, err
 	}
 	if task == "regress" {
 		if f.cfg.ClassWeight != "" {
-			return fmt.Errorf("%s: class weights are for classes, but the labels are numbers to be predicted (%s)", f.src.Name(), why)
+			return a, fmt.Errorf("%s: class weights are for classes, but the labels are numbers to be predicted (%s)", f.src.Name(), why)
 		}
-		f.info.Outputs = sum.Outputs
-		f.chooseOffset(sum)
-		return nil
+		a.outputs, a.offset = f.sum.Outputs, f.farOffset()
+		return a, nil
 	}
-	if f.classes, err = sum.Classes(); err != nil {
+	if a.classes, err = f.sum.Classes(); err != nil {
 		if f.cfg.surveyRows() > 0 {
-			err = fmt.Errorf("of the %d rows that are looked at first: %w", sum.Rows, err)
+			err = fmt.Errorf("of the %d rows that are looked at first: %w", f.sum.Rows, err)
 		}
-		return fmt.Errorf("%s: %w", f.src.Name(), err)
+		return a, f.located(err)
 	}
-	f.info.Classes = f.classes.Labels()
-	f.info.Outputs = learn.TargetColumns(len(f.info.Classes))
-	f.classWeights, err = f.cfg.classWeights(f.classes, sum)
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	a.names = a.classes.Labels()
+	a.outputs = learn.TargetColumns(len(a.names))
+	if a.classWeights, err = f.cfg.classWeights(a.classes, f.sum); err != nil {
+		return a, f.located(err)
 	}
-	return f.checkWeights(sum)
+	return a, f.checkWeights(&a)
 }
 
 // checkWeights fails if the weights leave nothing to learn from, of all rows or of all but one class. If only the first rows were
 // surveyed, the learner finds it out at the end.
-func (f *fit) checkWeights(sum *dataset.Summary) error {
-	if n := f.cfg.surveyRows(); n > 0 && sum.Rows >= n {
+func (f *surveyed) checkWeights(a *answers) error {
+	if n := f.cfg.surveyRows(); n > 0 && f.sum.Rows >= n {
 		return nil
 	}
-	if err := sum.CheckWeights(f.classes, f.classWeights); err != nil {
-		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	if err := f.sum.CheckWeights(a.classes, a.classWeights); err != nil {
+		return f.located(err)
 	}
 	return nil
 }
 
-// chooseLabels finds the labels when a row may have any number of them.
-func (f *fit) chooseLabels(sum *dataset.Summary) (err error) {
+// labelSets finds the labels when a row may have any number of them.
+func (f *surveyed) labelSets() (*dataset.LabelSets, error) {
 	if f.cfg.ClassWeight != "" {
-		return fmt.Errorf("%s: class weights are for classes, but rows have any number of labels", f.src.Name())
+		return nil, fmt.Errorf("%s: class weights are for classes, but rows have any number of labels", f.src.Name())
 	}
-	if f.labels, err = sum.LabelSets(f.src.Schema()); err != nil {
-		return fmt.Errorf("%s: %w", f.src.Name(), err)
+	labels, err := f.sum.LabelSets(f.src.Schema())
+	if err != nil {
+		return nil, f.located(err)
 	}
-	f.info.Labels = f.labels.Labels()
-	f.info.Outputs = len(f.info.Labels)
-	return nil
+	return labels, nil
 }
 
-// chooseOutliers starts a model that detects outliers. Labels play no part in it.
-func (f *fit) chooseOutliers() error {
+// outliers are the answers of a model that detects outliers. Labels play no part in it.
+func (f *surveyed) outliers() (a answers, err error) {
 	if f.cfg.ClassWeight != "" {
-		return fmt.Errorf("%s: class weights are for classes, and the task outliers has none", f.src.Name())
+		return a, fmt.Errorf("%s: class weights are for classes, and the task outliers has none", f.src.Name())
 	}
-	f.info.Task, f.info.Classes, f.info.Outputs = "outliers", model.OutlierClasses, 1
-	f.info.Training.Why["task"] = "as asked"
+	f.why["task"] = "as asked"
 	if f.cfg.Task != "outliers" {
-		f.info.Training.Why["task"] = "of the learner"
+		f.why["task"] = "of the learner"
 	}
-	return nil
+	return answers{task: "outliers", names: model.OutlierClasses, outputs: 1}, nil
 }

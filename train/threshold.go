@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"mercer/dataset"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/learn"
 	"mercer/model"
@@ -35,21 +34,22 @@ func (c *Config) checkThreshold() error {
 }
 
 // checkThreshold rejects a threshold that the task or the rows do not allow.
-func (f *fit) checkThreshold(sum *dataset.Summary) error {
+func (f *problem) checkThreshold() error {
 	if f.cfg.Threshold == "" {
 		return nil
 	}
-	if err := f.info.CheckThreshold(); err != nil {
+	info := f.answers.info()
+	if err := info.CheckThreshold(); err != nil {
 		return f.located(err)
 	}
-	if sum.Rows < 2*f.folds() {
-		return fmt.Errorf("%s: %d rows are too few to choose a threshold by %d folds", f.src.Name(), sum.Rows, f.folds())
+	if f.sum.Rows < 2*f.cfg.folds() {
+		return fmt.Errorf("%s: %d rows are too few to choose a threshold by %d folds", f.src.Name(), f.sum.Rows, f.cfg.folds())
 	}
 	return nil
 }
 
 // divide finds the threshold between two classes.
-func (f *fit) divide() error {
+func (f *job) divide(s *solution) error {
 	if f.cfg.Threshold == "" {
 		return nil
 	}
@@ -58,23 +58,23 @@ func (f *fit) divide() error {
 		return err
 	}
 	if r.Chosen() {
-		if len(f.solved.unseen.weights) == 0 {
-			if _, err := f.scoreUnseen(); err != nil {
+		if len(s.unseen.weights) == 0 {
+			if _, err := f.scoreUnseen(s); err != nil {
 				return err
 			}
 		}
-		positive := make([]bool, len(f.solved.unseen.y))
-		for i, y := range f.solved.unseen.y {
+		positive := make([]bool, len(s.unseen.y))
+		for i, y := range s.unseen.y {
 			positive[i] = y > 0
 		}
-		cut, err := r.Choose(f.solved.unseen.scores, positive, f.solved.unseen.weights)
+		cut, err := r.Choose(s.unseen.scores, positive, s.unseen.weights)
 		if err != nil {
 			return option.Errorf("%s: %s: %w", f.src.Name(), option.Set("threshold", f.cfg.Threshold), err)
 		}
-		f.info.Threshold = model.NewThreshold(f.cfg.Threshold, cut, len(positive))
+		s.threshold = model.NewThreshold(f.cfg.Threshold, cut, len(positive))
 		return nil
 	}
-	m, err := f.unjudged()
+	m, err := f.unjudged(s)
 	if err != nil {
 		return err
 	}
@@ -83,18 +83,15 @@ func (f *fit) divide() error {
 			return errors.New("the threshold is a probability, which this learner has in passes of its own; give score=NUMBER")
 		}
 		f.cfg.Calibrate.Method = "platt"
-		if err := f.calibrate(); err != nil {
+		if err := f.calibrate(s); err != nil {
 			return err
 		}
-		if m, err = f.unjudged(); err != nil {
+		if m, err = f.unjudged(s); err != nil {
 			return err
 		}
 	}
 	if m, err = m.WithThreshold(f.cfg.Threshold); err == nil {
-		f.info.Threshold = m.Info().Threshold
+		s.threshold = m.Info().Threshold
 	}
 	return err
 }
-
-// unjudged is the model as it is now.
-func (f *fit) unjudged() (*model.Model, error) { return model.New(f.parts()) }
