@@ -200,6 +200,8 @@ func (p *Program) add(m Map, x int) (int, error) {
 			x, err = p.add(m.steps[i], x)
 		}
 		return x, err
+	case *picked:
+		return p.picked(m, x)
 	case *sum:
 		var parts []int
 		for i, s := range m.steps {

@@ -132,6 +132,14 @@ type Map struct {
 	Steps   []feature.Config `json:"steps,omitempty"`
 	Weights []float64        `json:"weights,omitempty"`
 
+	// Groups makes a sum of such maps, one for each group of columns, which share the features, each with a scaling and a γ of
+	// its own: "auto" by the prefixes of names, or lists of columns, separated by semicolons.
+	Groups string `json:"group_kernels,omitempty"`
+
+	// GroupWeights chooses the weights of a sum by the labels: "alignment" of the kernels' weighted sum with them, or "search",
+	// by the error of ridge regression on held-out rows. "" leaves them as they are.
+	GroupWeights string `json:"group_weights,omitempty"`
+
 	// Given are the landmarks of a map whose option Landmarks is given: rows of the data,
 	// not yet scaled.
 	Given *matrix.Dense `json:"-"`
@@ -217,6 +225,9 @@ func (c Config) withDefaults() (Config, error) {
 	if err := c.checkReduction(); err != nil {
 		return c, err
 	}
+	if err := c.checkGroups(); err != nil {
+		return c, err
+	}
 	if c.Seed == 0 {
 		c.Seed = 1
 	}
@@ -268,7 +279,7 @@ func (c *Config) pipeline() *pipeline.Config {
 		Kernel: kernel.Kernel{Name: strings.ToLower(c.Kernel.Name), Degree: c.Kernel.Degree, Coef0: c.Kernel.Coef0, Nu: c.Kernel.Nu,
 			Homogeneity: c.Kernel.Homogeneity},
 		Map: c.Map.Name, Options: c.Map.Options, Features: c.Map.Features, Steps: c.Map.Steps, Weights: c.Map.Weights,
-		Given: c.Map.Given, GivenFile: c.Map.GivenFile, Seed: c.Seed,
+		Groups: c.Map.Groups, Given: c.Map.Given, GivenFile: c.Map.GivenFile, Seed: c.Seed,
 	}
 }
 
