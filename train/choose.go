@@ -20,7 +20,9 @@ func (f *fit) choose() error {
 	}
 	// Now the task is known, and some options do not go with it.
 	c := f.cfg
-	c.Task = f.info.Task
+	if c.Task = f.info.Task; f.cfg.clusters() {
+		c.Task = f.cfg.Task // classes are what it finds
+	}
 	err := c.settleLearner()
 	if err == nil {
 		err = c.checkLearner()

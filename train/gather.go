@@ -73,7 +73,7 @@ func (g *gathered) labels(f *fit, b *matrix.Batch) error {
 		if err := f.targets(b, g.y[n:]); err != nil {
 			return err
 		}
-	case f.info.Task == "outliers":
+	case f.info.Task == "outliers" || f.cfg.clusters():
 	case f.classes == nil:
 		n := len(g.y)
 		g.y = append(g.y, b.Y...)

@@ -19,6 +19,12 @@ func (f *fit) chooseTask(sum *dataset.Summary) error {
 		}
 		return f.chooseOutliers()
 	}
+	if f.cfg.clusters() {
+		if err := f.checkWeights(sum); err != nil {
+			return err
+		}
+		return f.chooseClusters()
+	}
 	task, why, err := sum.Task(f.cfg.Task)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.src.Name(), err)

@@ -53,8 +53,8 @@ func (f *fit) weigh() error {
 	if !ok {
 		return fmt.Errorf("the map %s is not a sum of maps, so there are no weights", f.info.Feature.Map)
 	}
-	if f.info.Task == "outliers" {
-		return errors.New("group_weights go by labels, which detecting outliers does without")
+	if f.info.Task == "outliers" || f.cfg.clusters() {
+		return errors.New("group_weights go by labels, which the learner does without")
 	}
 	n := 1
 	if by == "search" {

@@ -26,7 +26,7 @@ func dataFlags(cmd *cobra.Command, o *dataset.Options) {
 	f := cmd.Flags()
 	f.StringVar(&o.Format, "format", "auto", "format of the data: auto, "+strings.Join(dataset.Formats(), ", "))
 	f.StringVar(&o.Label, "label", "", "label column, by name or by index from 0 (-1: the last); several separated by commas; none "+
-		"(default: the last column, but none of an array for kernel, transform, approx and index)")
+		"(default: the last column, but none of an array for kernel, transform, approx, index and cluster)")
 	f.StringVar(&o.LabelSeparator, "label-separator", "", "what separates the labels of a row that may have several, such as | "+
 		"(LIBSVM text: a comma, found out if one of the first rows has several)")
 	f.StringVar(&o.LabelsFile, "labels", "", "file of labels, one a row (IDX, NPY or text), for data that hold only inputs")

@@ -112,11 +112,11 @@ func TestGroupsByNames(t *testing.T) {
 	ok(t, "transform", data, "-o", filepath.Join(dir, "z.npy"), "--group-kernels", "0-3;4-13")
 	for want, flags := range map[string][]string{
 		`no input column "heu*" for a group; there are "hue_0"`: {"--group-kernels", "heu*;z*"},
-		"takes one kernel of all columns":                      {"--learner", "kernel-svm", "--group-kernels", "auto"},
-		"are those of the kernels of a sum":                    {"--group-weights", "search"},
-		`"guess" is not known; known are alignment, search`:    {"--group-kernels", "auto", "--group-weights", "guess"},
-		"a group of columns has no scaling quantile":           {"--map", `{"map":"sum","steps":[{"columns":"hue*","scale":"quantile"},{"columns":"z*"}]}`},
-		"is in two groups that scale it differently":           {"--map", `{"map":"sum","steps":[{"columns":"0-5","scale":"standard"},{"columns":"5-9","scale":"minmax"}]}`},
+		"takes one kernel of all columns":                       {"--learner", "kernel-svm", "--group-kernels", "auto"},
+		"are those of the kernels of a sum":                     {"--group-weights", "search"},
+		`"guess" is not known; known are alignment, search`:     {"--group-kernels", "auto", "--group-weights", "guess"},
+		"a group of columns has no scaling quantile":            {"--map", `{"map":"sum","steps":[{"columns":"hue*","scale":"quantile"},{"columns":"z*"}]}`},
+		"is in two groups that scale it differently":            {"--map", `{"map":"sum","steps":[{"columns":"0-5","scale":"standard"},{"columns":"5-9","scale":"minmax"}]}`},
 		"-3": {"--map", `{"map":"sum","steps":[{"columns":"z*","scale":"none","kernel":{"name":"chi2"}},{"columns":"hue*"}]}`},
 	} {
 		if err := mercer(t, append([]string{"train", data, "-o", m}, flags...)...).stderr; !strings.Contains(err, want) && want != "-3" {

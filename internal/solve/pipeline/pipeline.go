@@ -26,8 +26,8 @@ type Pipeline struct {
 	metric *metric.Metric // nil: plain distances
 	fmap   feature.Map    // nil: the linear kernel, or exact; otherwise made is its configuration
 	made   *feature.Config
-	exact  *kernel.Kernel // of a learner that takes the kernel itself
-	domain kernel.Kernel  // which numbers scaled rows may hold
+	exact  *kernel.Kernel  // of a learner that takes the kernel itself
+	domain kernel.Kernel   // which numbers scaled rows may hold
 	groups *feature.Config // the map, if its steps take groups of columns, with domains of their own
 
 	// The principal components of the features, nil if all features are kept.
