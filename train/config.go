@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mercer/feature"
+	"mercer/internal/engine/option"
 	"mercer/internal/solve/metric"
 	"mercer/internal/solve/pipeline"
 	"mercer/kernel"
@@ -72,7 +73,7 @@ type Config struct {
 
 // Kernel is a kernel with its parameters.
 type Kernel struct {
-	// Name is one of kernel.Names; "" means "rbf", or "linear" for the rows of bags. Linear takes no map
+	// Name is one of kernel.Names, or "precomputed" for rows that are kernel values; "" means "rbf", or "linear" for the rows of bags. Linear takes no map
 	// unless one is named. For the learner rfm, "" means those of rfm.Kinds, of which held-out rows choose.
 	Name string `json:"kernel,omitempty"`
 
@@ -102,7 +103,7 @@ type Kernel struct {
 func (Kernel) Help(setting string) string {
 	switch setting {
 	case "kernel":
-		return "kernel: " + strings.Join(kernel.Names(), ", ")
+		return "kernel: " + strings.Join(kernel.Names(), ", ") + "; or precomputed, of rows of kernel values with training rows"
 	case "gamma":
 		return kernel.ParameterHelp(setting) + ": a number, median or scale, or one of these times a number, such as median*4"
 	case "sigma":
@@ -165,6 +166,9 @@ func (c Config) withDefaults() (Config, error) {
 		return nil
 	}
 	c = c.Implied()
+	if err := c.settlePrecomputed(); err != nil {
+		return c, err
+	}
 	if err := set("task", &c.Task, "auto", "auto", "classify", "regress", "multilabel", "outliers"); err != nil {
 		return c, err
 	}
@@ -235,6 +239,26 @@ func (c Config) withDefaults() (Config, error) {
 		return c, c.Bag.Check()
 	}
 	return c, nil
+}
+
+// settlePrecomputed takes "precomputed", as a kernel or as a map, for the map of that name, whose rows are not scaled.
+func (c *Config) settlePrecomputed() error {
+	if !strings.EqualFold(c.Kernel.Name, feature.Precomputed) && !strings.EqualFold(c.Map.Name, feature.Precomputed) {
+		return nil
+	}
+	if l := c.Traits(); l.Exact() || c.own() {
+		return option.Errorf("the learner %s computes its kernel; a precomputed one takes a learner of features, which are exact: such as %s for classes, "+
+			"or %s", l.name, option.Set("learner", svmLearner.name), option.Set("learner", ridgeLearner.name))
+	}
+	switch {
+	case c.Scale != "" && c.Scale != "auto" && c.Scale != "none":
+		return option.Errorf("values of a precomputed kernel are not scaled; leave out %s", option.Ref("scale"))
+	case c.Map.Features != 0:
+		return option.Errorf("the features of a precomputed kernel are those of its matrix; leave out %s, or bound them by %s", option.Ref("features"),
+			option.Ref("rank"))
+	}
+	c.Kernel, c.Map.Name, c.Scale = Kernel{Name: kernel.Linear.Name()}, feature.Precomputed, "none"
+	return nil
 }
 
 func (c *Config) errMap() error {
