@@ -22,6 +22,7 @@ import (
 //	global    divided by the largest absolute value of all dimensions
 //	l1, l2    rows of norm 1; rows of zeros stay zero
 //	quantile  to normal scores of ranks, within ±3.2 ([Ranks]; sparse rows: less the score of 0)
+//	groups    standard, minmax, maxabs, global or none, each for a group of dimensions
 //	robust    3u/√(9 + u²) of u = 1.35·(x - median)/(distance between the quartiles), which is
 //	          within ±3 (sparse rows: u = x/deviation)
 //
@@ -40,6 +41,9 @@ type Scaler struct {
 
 // Scalings are the kinds of scaling.
 var Scalings = []string{"none", "standard", "minmax", "maxabs", "global", "l1", "l2", "quantile", "robust"}
+
+// Grouped is the kind of scaling of groups of dimensions, each by a kind of its own.
+const Grouped = "groups"
 
 // ScaleSample is how many rows of a survey's sample a scaling looks at, 0 if none.
 func ScaleSample(kind string) int {
@@ -214,7 +218,7 @@ func NewScaler(kind string, s *Summary) (*Scaler, error) {
 
 // Check returns an error unless the scaler is valid for rows of dim dimensions.
 func (s *Scaler) Check(dim int) error {
-	if !slices.Contains(Scalings, s.Kind) {
+	if !slices.Contains(Scalings, s.Kind) && s.Kind != Grouped {
 		return fmt.Errorf("scaling %q is not known", s.Kind)
 	}
 	if (s.Kind == "quantile") != (s.Ranks != nil) {

@@ -51,10 +51,11 @@ const (
 
 // bounded returns an error if a configuration is of too many maps, or too deep.
 func (cfg *Config) bounded() error {
-	maps, deep := 0, 0
+	maps, deep, astray := 0, 0, false
 	var count func(c *Config, depth int)
 	count = func(c *Config, depth int) {
 		maps, deep = maps+1, max(deep, depth)
+		astray = astray || c.part() && (depth > 1 || cfg.Map != Sum)
 		for i := range c.Steps {
 			if maps > maxMaps || deep > maxDepth {
 				return
@@ -64,6 +65,8 @@ func (cfg *Config) bounded() error {
 	}
 	count(cfg, 0)
 	switch {
+	case astray:
+		return fmt.Errorf("feature: %s: groups of columns are for the steps of a sum that is the whole map", cfg.Map)
 	case deep > maxDepth:
 		return fmt.Errorf("feature: %s: steps within steps, more than %d deep", cfg.Map, maxDepth)
 	case maps > maxMaps:

@@ -81,6 +81,8 @@
 //	               no kernel | terms, form | O(D) | Daubechies 1992; Kumar 2010
 //	empirical      the kernel's values with landmarks themselves
 //	               no kernel | landmarks | O(dD) | Schölkopf et al. 1999
+//	precomputed    rows that are values of a kernel of one's own with training rows; z(x)·z(y) is that kernel
+//	               no kernel | landmarks, rank | O(mD) | Schölkopf et al. 1998
 //	chain          maps one after the other (steps)
 //	               the kernels of its steps | no options | that of the steps
 //	sum            maps side by side, for weighted sums of kernels (steps, weights)

@@ -29,6 +29,9 @@ type Config struct {
 
 	Options
 
+	// Group is the part of the input that a step of a sum takes.
+	Group
+
 	// Steps are the maps of a chain, one after the other, or of a sum, side by side.
 	Steps []Config `json:"steps,omitempty"`
 
@@ -111,6 +114,13 @@ func (cfg Config) Decides() bool {
 func Check(cfg Config) (err error) {
 	asked := cfg
 	defer func() { err = explained(asked, err) }()
+	if cfg.Dims == nil && cfg.Columns != "" {
+		cfg.Dims = [][2]int{} // they are not known yet
+	}
+	if err := (&Group{Norm: cfg.Norm, Columns: cfg.Columns, Dims: cfg.Dims}).check(math.MaxInt); err != nil {
+		return err
+	}
+	cfg.Group = Group{}
 	cfg = expanded(cfg, 1)
 	k, err := prepare(&cfg, 1)
 	if err != nil || !k.composed {
@@ -151,7 +161,7 @@ func SampleRows(cfg Config) (n int) {
 }
 
 // Domain is the kernel that determines which numbers the input rows of a configuration's map may hold:
-// its own, or that of its first step; for a sum the most restrictive one.
+// its own, or that of its first step; for a sum the most restrictive one of the steps that take all columns.
 func Domain(cfg Config) (k kernel.Kernel) {
 	switch m, _ := find(cfg.Map); {
 	case !m.composed:
@@ -160,15 +170,40 @@ func Domain(cfg Config) (k kernel.Kernel) {
 		return Domain(cfg.Steps[0])
 	}
 	for _, s := range cfg.Steps {
-		if of := Domain(s); of.Lowest() > k.Lowest() {
+		if of := Domain(s); !s.part() && of.Lowest() > k.Lowest() {
 			k = of
 		}
 	}
 	return k
 }
 
+// CheckGroups returns the first number of rows outside the domain of a step that takes a group of columns.
+func (cfg Config) CheckGroups(x matrix.Rows) *kernel.DomainError {
+	for _, s := range cfg.Steps {
+		k := Domain(s)
+		if !s.part() || math.IsInf(float64(k.Lowest()), -1) {
+			continue
+		}
+		if e, _ := k.CheckRows(s.Pick(x, &matrix.Dense{}, &matrix.CSR{})).(*kernel.DomainError); e != nil {
+			for _, r := range s.Dims {
+				if n := r[1] - r[0]; e.Dim >= n {
+					e.Dim -= n
+					continue
+				}
+				e.Dim += r[0]
+				break
+			}
+			return e
+		}
+	}
+	return nil
+}
+
 // New draws the map of a configuration for rows of dim dimensions.
 func New(cfg Config, dim int) (m Map, err error) {
+	if cfg.part() {
+		return ofGroup(cfg, dim, New)
+	}
 	asked := cfg
 	defer func() { err = explained(asked, err) }()
 	cfg = expanded(cfg, dim)
@@ -185,6 +220,11 @@ func New(cfg Config, dim int) (m Map, err error) {
 // Fit makes the map of a configuration for rows like those of sample, which only maps
 // with NeedsSample use. It returns the error of the context if that ends first.
 func Fit(ctx context.Context, cfg Config, sample matrix.Rows) (m Map, err error) {
+	if cfg.part() {
+		return ofGroup(cfg, sample.Dim(), func(inner Config, _ int) (Map, error) {
+			return Fit(ctx, inner, cfg.Pick(sample, &matrix.Dense{}, &matrix.CSR{}))
+		})
+	}
 	asked := cfg
 	defer func() { err = explained(asked, err) }()
 	cfg = expanded(cfg, sample.Dim())
@@ -209,6 +249,9 @@ func Fit(ctx context.Context, cfg Config, sample matrix.Rows) (m Map, err error)
 // Restore rebuilds a fitted map from its configuration and State. Maps that are
 // drawn take no state.
 func Restore(cfg Config, dim int, state map[string]*matrix.Dense) (m Map, err error) {
+	if cfg.part() {
+		return ofGroup(cfg, dim, func(inner Config, dim int) (Map, error) { return Restore(inner, dim, state) })
+	}
 	asked := cfg
 	defer func() { err = explained(asked, err) }()
 	cfg = expanded(cfg, dim)

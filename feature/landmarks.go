@@ -52,6 +52,15 @@ func landmarks() []kind {
 			cost:   "dD",
 			source: "Schölkopf et al. 1999", options: choice, words: rows, basis: true,
 			usual: usualLandmarks, check: checkLandmarks, sample: landmarkRows, fit: fitCompared, restore: restoreCompared},
+		{name: Precomputed, about: "rows that are values of a kernel of one's own with training rows; z(x)·z(y) is that kernel",
+			cost:   "mD",
+			source: "Schölkopf et al. 1998", options: ranked, words: map[string][]string{"landmarks": {"columns", "given"}}, basis: true, dim: true,
+			check: checkPrecomputed, sample: func(cfg Config) int {
+				if cfg.Landmarks == "given" {
+					return 0
+				}
+				return precomputedRows
+			}, fit: fitPrecomputed, restore: restorePrecomputed},
 	}
 }
 

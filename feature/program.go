@@ -188,6 +188,8 @@ func (p *Program) add(m Map, x int) (int, error) {
 		}
 		k := p.step(Step{Op: OpKernel, W: m.at, Kernel: m.base, Width: m.at.Rows}, x)
 		return p.step(Step{Op: OpExp}, p.step(Step{Op: OpScale, V: powers}, p.step(Step{Op: OpLog}, k))), nil
+	case *precomputed:
+		return p.product(m.w, x), nil
 	case *nystrom:
 		return p.weighted(m.weighted, x), nil
 	case *icholesky:
@@ -200,6 +202,8 @@ func (p *Program) add(m Map, x int) (int, error) {
 			x, err = p.add(m.steps[i], x)
 		}
 		return x, err
+	case *picked:
+		return p.picked(m, x)
 	case *sum:
 		var parts []int
 		for i, s := range m.steps {

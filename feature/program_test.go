@@ -138,7 +138,12 @@ func TestProgramsComputeTheFeatures(t *testing.T) {
 	chi2, intersection := kernel.Chi2.Usual(), kernel.Kernel{Name: "intersection"}.WithDefaults()
 	expChi2 := kernel.Kernel{Name: "exp-chi2", Gamma: 0.5}.WithDefaults()
 	with := func(c Config, o Options) Config { c.Options = o; return c }
+	diagonal := matrix.NewDense(6, 6)
+	for i := range 6 {
+		diagonal.Row(i)[i] = float32(1 + i)
+	}
 	configs := []Config{
+		{Map: Precomputed, Kernel: kernel.Linear.Usual(), Given: diagonal, Options: Options{Landmarks: "given"}},
 		with(Config{Map: RFF, Kernel: rbf, Features: 31}, Options{Form: "phase"}),
 		{Map: SORF, Kernel: rbf, Features: 90}, {Map: SORF, Kernel: ramp, Features: 16}, {Map: Fastfood, Kernel: rbf, Features: 50},
 		{Map: RFF, Kernel: arccos, Features: 20}, {Map: ORF, Kernel: ramp, Features: 20}, {Map: QMC, Kernel: rbf, Features: 20},

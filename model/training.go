@@ -59,6 +59,7 @@ var reportKinds = []struct {
 	{"primal", (*learn.PrimalReport)(nil), false},
 	{"l1", (*learn.L1Report)(nil), false},
 	{"lda", (*learn.LDAReport)(nil), false},
+	{"kmeans", (*learn.KMeansReport)(nil), false},
 	{"kernel_ridge", (*exact.RidgeReport)(nil), true},
 	{"iterative", (*exact.IterativeReport)(nil), true},
 	{"falkon", (*exact.FalkonReport)(nil), true},

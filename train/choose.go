@@ -9,7 +9,9 @@ func (f *job) choose(lacking string) error {
 	}
 	// Now the task is known, and some options do not go with it.
 	c := f.cfg
-	c.Task = f.task
+	if c.Task = f.task; f.cfg.clusters() {
+		c.Task = f.cfg.Task // classes are what it finds
+	}
 	err := c.settleLearner()
 	if err == nil {
 		err = c.checkLearner()

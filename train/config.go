@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mercer/feature"
+	"mercer/internal/engine/option"
 	"mercer/internal/solve/metric"
 	"mercer/internal/solve/pipeline"
 	"mercer/kernel"
@@ -72,7 +73,7 @@ type Config struct {
 
 // Kernel is a kernel with its parameters.
 type Kernel struct {
-	// Name is one of kernel.Names; "" means "rbf", or "linear" for the rows of bags. Linear takes no map
+	// Name is one of kernel.Names, or "precomputed" for rows that are kernel values; "" means "rbf", or "linear" for the rows of bags. Linear takes no map
 	// unless one is named. For the learner rfm, "" means those of rfm.Kinds, of which held-out rows choose.
 	Name string `json:"kernel,omitempty"`
 
@@ -102,7 +103,7 @@ type Kernel struct {
 func (Kernel) Help(setting string) string {
 	switch setting {
 	case "kernel":
-		return "kernel: " + strings.Join(kernel.Names(), ", ")
+		return "kernel: " + strings.Join(kernel.Names(), ", ") + "; or precomputed, of rows of kernel values with training rows"
 	case "gamma":
 		return kernel.ParameterHelp(setting) + ": a number, median or scale, or one of these times a number, such as median*4"
 	case "sigma":
@@ -132,6 +133,14 @@ type Map struct {
 	Steps   []feature.Config `json:"steps,omitempty"`
 	Weights []float64        `json:"weights,omitempty"`
 
+	// Groups makes a sum of such maps, one for each group of columns, which share the features, each with a scaling and a γ of
+	// its own: "auto" by the prefixes of names, or lists of columns, separated by semicolons.
+	Groups string `json:"group_kernels,omitempty"`
+
+	// GroupWeights chooses the weights of a sum by the labels: "alignment" of the kernels' weighted sum with them, or "search",
+	// by the error of ridge regression on held-out rows. "" leaves them as they are.
+	GroupWeights string `json:"group_weights,omitempty"`
+
 	// Given are the landmarks of a map whose option Landmarks is given: rows of the data,
 	// not yet scaled.
 	Given *matrix.Dense `json:"-"`
@@ -157,6 +166,9 @@ func (c Config) withDefaults() (Config, error) {
 		return nil
 	}
 	c = c.Implied()
+	if err := c.settlePrecomputed(); err != nil {
+		return c, err
+	}
 	if err := set("task", &c.Task, "auto", "auto", "classify", "regress", "multilabel", "outliers"); err != nil {
 		return c, err
 	}
@@ -217,6 +229,9 @@ func (c Config) withDefaults() (Config, error) {
 	if err := c.checkReduction(); err != nil {
 		return c, err
 	}
+	if err := c.checkGroups(); err != nil {
+		return c, err
+	}
 	if c.Seed == 0 {
 		c.Seed = 1
 	}
@@ -224,6 +239,26 @@ func (c Config) withDefaults() (Config, error) {
 		return c, c.Bag.Check()
 	}
 	return c, nil
+}
+
+// settlePrecomputed takes "precomputed", as a kernel or as a map, for the map of that name, whose rows are not scaled.
+func (c *Config) settlePrecomputed() error {
+	if !strings.EqualFold(c.Kernel.Name, feature.Precomputed) && !strings.EqualFold(c.Map.Name, feature.Precomputed) {
+		return nil
+	}
+	if l := c.Traits(); l.Exact() || c.own() {
+		return option.Errorf("the learner %s computes its kernel; a precomputed one takes a learner of features, which are exact: such as %s for classes, "+
+			"or %s", l.name, option.Set("learner", svmLearner.name), option.Set("learner", ridgeLearner.name))
+	}
+	switch {
+	case c.Scale != "" && c.Scale != "auto" && c.Scale != "none":
+		return option.Errorf("values of a precomputed kernel are not scaled; leave out %s", option.Ref("scale"))
+	case c.Map.Features != 0:
+		return option.Errorf("the features of a precomputed kernel are those of its matrix; leave out %s, or bound them by %s", option.Ref("features"),
+			option.Ref("rank"))
+	}
+	c.Kernel, c.Map.Name, c.Scale = Kernel{Name: kernel.Linear.Name()}, feature.Precomputed, "none"
+	return nil
 }
 
 func (c *Config) errMap() error {
@@ -268,7 +303,7 @@ func (c *Config) pipeline() *pipeline.Config {
 		Kernel: kernel.Kernel{Name: strings.ToLower(c.Kernel.Name), Degree: c.Kernel.Degree, Coef0: c.Kernel.Coef0, Nu: c.Kernel.Nu,
 			Homogeneity: c.Kernel.Homogeneity},
 		Map: c.Map.Name, Options: c.Map.Options, Features: c.Map.Features, Steps: c.Map.Steps, Weights: c.Map.Weights,
-		Given: c.Map.Given, GivenFile: c.Map.GivenFile, Seed: c.Seed,
+		Groups: c.Map.Groups, Given: c.Map.Given, GivenFile: c.Map.GivenFile, Seed: c.Seed,
 	}
 }
 

@@ -71,7 +71,7 @@ func (g *gathered) labels(f *problem, b *matrix.Batch) error {
 		if err := f.targets(b, g.y[n:]); err != nil {
 			return err
 		}
-	case f.task == "outliers":
+	case f.task == "outliers" || f.cfg.clusters():
 	case f.classes == nil:
 		n := len(g.y)
 		g.y = append(g.y, b.Y...)

@@ -20,7 +20,7 @@ import (
 type Traits struct {
 	name string
 
-	// tasks are those that it supports: "classify", "regress", "multilabel", "outliers".
+	// tasks are those that it supports: "classify", "regress", "multilabel", "outliers", "cluster".
 	tasks []string
 
 	// options is the type of its options.
@@ -116,7 +116,7 @@ var table []Traits
 func init() { // not a value of table: learners look others up
 	table = []Traits{
 		ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner,
-		ldaLearner, svmLearner, svrLearner, logisticLearner, oneClassLearner, onlineLearner,
+		ldaLearner, svmLearner, svrLearner, logisticLearner, oneClassLearner, kmeansLearner, onlineLearner,
 		kernelRidgeLearner, falkonLearner, kernelSVMLearner, rfmLearner,
 	}
 }

@@ -69,7 +69,7 @@ func (c *Config) checkReduction() error {
 	case c.reduces() && c.Traits().Online():
 		return fmt.Errorf("the learner %s goes on from features when it is continued and takes no principal components; leave them out, "+
 			"or choose another learner", c.LearnerName())
-	case c.Reduce.MapComponents > 0 && c.Map.Name != feature.Sum:
+	case c.Reduce.MapComponents > 0 && c.Map.Name != feature.Sum && c.Map.Groups == "":
 		return errors.New("map_components are those of each map of a sum; give components for the features of one map")
 	}
 	return nil

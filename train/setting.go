@@ -75,7 +75,7 @@ var settingList struct {
 // writtenFirst are settings in the order in which files of models have them; others follow.
 var writtenFirst = strings.Fields(`task bag scale metric metric_rounds metric_rank metric_rows metric_landmarks
 	kernel gamma degree coef0 nu homogeneity sigma map form radius order hash entries sparsity pool t reuse complex series rank terms
-	window period stretch landmarks width widths steps weights features components variance_share map_components whiten reduce
+	window period stretch landmarks width widths steps weights group_kernels group_weights features components variance_share map_components whiten reduce
 	shrinkage shrinkage_given priors learner lambda lambda_by path variance conformal l1_ratio c loss multiclass penalty solver outliers
 	svm_nu class_weight optimizer rate epochs average_from quantile huber epsilon epsilon_given survey_rows calibrate calibrate_folds
 	threshold tolerance max_iter product accuracy lookup lookup_form subsample quick leaf members target_means seed`)

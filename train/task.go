@@ -19,6 +19,12 @@ func (f *surveyed) findTask() (a answers, err error) {
 		}
 		return f.outliers()
 	}
+	if f.cfg.clusters() {
+		if err := f.checkWeights(&a); err != nil {
+			return a, err
+		}
+		return f.clusters()
+	}
 	task, why, err := f.sum.Task(f.cfg.Task)
 	if err != nil {
 		return a, f.located(err)

@@ -26,7 +26,7 @@ func dataFlags(cmd *cobra.Command, o *dataset.Options) {
 	f := cmd.Flags()
 	f.StringVar(&o.Format, "format", "auto", "format of the data: auto, "+strings.Join(dataset.Formats(), ", "))
 	f.StringVar(&o.Label, "label", "", "label column, by name or by index from 0 (-1: the last); several separated by commas; none "+
-		"(default: the last column, but none of an array for kernel, transform, approx and index)")
+		"(default: the last column, but none of an array for kernel, transform, approx, index and cluster)")
 	f.StringVar(&o.LabelSeparator, "label-separator", "", "what separates the labels of a row that may have several, such as | "+
 		"(LIBSVM text: a comma, found out if one of the first rows has several)")
 	f.StringVar(&o.LabelsFile, "labels", "", "file of labels, one a row (IDX, NPY or text), for data that hold only inputs")
@@ -90,6 +90,10 @@ func modelFlags(cmd *cobra.Command, c *train.Config) {
 		"feature map (mercer maps lists them); or a chain or sum of maps in JSON, or @FILE "+
 			"with it (default: one that suits the kernel and the data)")
 	f.IntVar(&c.Map.Features, "features", 0, "D, the number of features (default: 4096, or fewer where there are few rows); of rfm, most landmarks of a machine (default: 1500 in leaves, 4096 for all rows)")
+	f.StringVar(&c.Map.Groups, "group-kernels", "", "a kernel for each group of columns: auto, by the prefixes of names, or lists as of --ignore, "+
+		"separated by semicolons, such as 'hue*;4-19'")
+	f.StringVar(&c.Map.GroupWeights, "group-weights", "", "weights of these, or of a sum, chosen by the labels: alignment, or search, by the ridge's "+
+		"error on held-out rows (default: 1, or as the sum says)")
 	mapOptions(f, &c.Map.Options)
 	f.Uint64Var(&c.Seed, "seed", 1, "seed of all that is random")
 }

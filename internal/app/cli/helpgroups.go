@@ -26,7 +26,7 @@ var flagGroups = []flagGroup{
 		"bag bag-scale bag-kernel bag-gamma bag-map bag-features streams first norm"},
 	{"Kernel and map",
 		"kernel gamma sigma degree map features scale metric seed",
-		"coef0 nu homogeneity form radius order hash complex series entries sparsity pool t reuse rank terms window period stretch landmarks width widths " +
+		"coef0 nu homogeneity form radius order hash complex series entries sparsity pool t reuse rank terms window period stretch landmarks width widths group-kernels group-weights " +
 			"reduce components variance-share map-components whiten metric-rounds metric-rank metric-rows metric-landmarks"},
 	{"Learner",
 		"task learner lambda c loss class-weight calibrate threshold",

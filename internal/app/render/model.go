@@ -137,6 +137,9 @@ func mapLines(line lines, f *feature.Config, chosen string, why map[string]strin
 		line("kernel", "%s%s", kernelText(f.Kernel), because(why["gamma"]))
 	}
 	line("map", "%s, %s features, seed %d%s", mapText(f), units.Count(f.Features), f.Seed, because(cmp.Or(why["map"], chosen)))
+	if why["weights"] != "" {
+		line("weights", "%s", why["weights"])
+	}
 }
 
 // reductionLines describes the principal components that replace the features.
@@ -159,10 +162,18 @@ func mapText(f *feature.Config) string {
 		text := mapText(s)
 		switch {
 		case s.Steps != nil:
-		case s.Features == 0: // the map decides
-			text += fmt.Sprintf(" (%s)", s.Kernel)
 		default:
-			text += fmt.Sprintf(" (%s, %s features)", s.Kernel, units.Count(s.Features))
+			about := []string{s.Kernel.String()}
+			if s.Features != 0 { // otherwise the map decides
+				about = append(about, units.Count(s.Features)+" features")
+			}
+			if s.Columns != "" {
+				about = append(about, "columns "+s.Columns)
+			}
+			if f.Weights != nil {
+				about = append(about, fmt.Sprintf("weight %.3g", f.Weights[i]))
+			}
+			text += " (" + strings.Join(about, ", ") + ")"
 		}
 		steps = append(steps, text)
 	}

@@ -168,24 +168,15 @@ type ridgeFit struct {
 func (f *ridgeFit) fit(parts []*moments.Stats) error {
 	start := time.Now()
 	main, r := parts[0], f.report
-	switch r.By {
-	case "held-out":
-		m, h := main.Moments(), parts[1].Moments()
-		if h.Weight > 0 && m.Weight > 0 {
-			r.HeldOut = h.Rows
-			if err := f.search(m, func(lambda float64) (float64, error) {
-				if err := f.solver.solve(f.ctx, m, lambda); err != nil {
-					return 0, err
-				}
-				return f.solver.heldOut(m.MeanZ, m.MeanY, h) / h.Weight, nil
-			}); err != nil {
+	if Parts(r.By) > 1 {
+		if m, growth, judge := f.judge(parts); judge != nil {
+			if r.By == "held-out" {
+				r.HeldOut = parts[1].Rows()
+			}
+			if err := f.search(m, judge); err != nil {
 				return err
 			}
-			r.Lambda *= (m.Weight + h.Weight) / m.Weight
-		}
-	case "folds":
-		if err := f.folds(parts); err != nil {
-			return err
+			r.Lambda *= growth
 		}
 	}
 	for _, p := range parts[1:] {

@@ -134,9 +134,22 @@ func (f *ridgeFit) search(m *moments.Moments, judge func(lambda float64) (float6
 	return nil
 }
 
-// folds chooses λ by the error of each part under the fit of all others, whose
-// moments are the total minus its own.
-func (f *ridgeFit) folds(parts []*moments.Stats) error {
+// judge returns the moments that λ is searched with, by what λ grows for all rows, and the error of a λ: that on the second
+// of two parts, or of each part under the fit of all others, whose moments are the total minus its own. There is
+// none if parts have too few rows.
+func (f *ridgeFit) judge(parts []*moments.Stats) (m *moments.Moments, growth float64, judge func(lambda float64) (float64, error)) {
+	if len(parts) == 2 {
+		m, h := parts[0].Moments(), parts[1].Moments()
+		if h.Weight == 0 || m.Weight == 0 {
+			return m, 1, nil
+		}
+		return m, (m.Weight + h.Weight) / m.Weight, func(lambda float64) (float64, error) {
+			if err := f.solver.solve(f.ctx, m, lambda); err != nil {
+				return 0, err
+			}
+			return f.solver.heldOut(m.MeanZ, m.MeanY, h) / h.Weight, nil
+		}
+	}
 	total := moments.New(f.solver.d, f.solver.k)
 	filled := 0
 	for _, p := range parts {
@@ -145,11 +158,11 @@ func (f *ridgeFit) folds(parts []*moments.Stats) error {
 			filled++
 		}
 	}
-	if filled < 2 {
-		return nil
-	}
 	all := total.Moments()
-	if err := f.search(all, func(lambda float64) (float64, error) {
+	if filled < 2 {
+		return all, 1, nil
+	}
+	return all, float64(filled) / float64(filled-1), func(lambda float64) (float64, error) {
 		sum := 0.0
 		for _, p := range parts {
 			fold := p.Moments()
@@ -163,9 +176,5 @@ func (f *ridgeFit) folds(parts []*moments.Stats) error {
 			sum += f.solver.heldOut(z, y, fold)
 		}
 		return sum / all.Weight, nil
-	}); err != nil {
-		return err
 	}
-	f.report.Lambda *= float64(filled) / float64(filled-1)
-	return nil
 }

@@ -16,6 +16,8 @@ type solver struct {
 	factor []float64 // D×D
 	w      []float64 // D×K: the solution
 	wt     []float64 // K×D: Wᵀ
+
+	penalty []float64 // factors of λ, nil: 1
 }
 
 func newSolver(d, k int) *solver {
@@ -52,7 +54,11 @@ func (s *solver) solve(ctx context.Context, m *moments.Moments, lambda float64) 
 // finish solves for w in place, the factor being H.
 func (s *solver) finish(ctx context.Context, lambda float64) error {
 	for i := range s.d {
-		s.factor[i*s.d+i] += lambda
+		own := lambda
+		if s.penalty != nil {
+			own *= s.penalty[i]
+		}
+		s.factor[i*s.d+i] += own
 	}
 	if !vec.CholeskySolve(ctx, s.d, s.factor, s.d, s.k, s.w, s.k) {
 		return cmp.Or(ctx.Err(),

@@ -45,3 +45,25 @@ func (s *Stats) Project(k int, u, origin []float64) *Stats {
 	copy(p.yy, m.YY)
 	return p
 }
+
+// Scale multiplies the features by numbers, as if the rows had had these features.
+func (s *Stats) Scale(by []float64) {
+	if len(by) != s.d {
+		panic(fmt.Sprintf("moments: Scale of %d features by %d numbers", s.d, len(by)))
+	}
+	s.Moments()
+	for i, a := range by {
+		for j := i; j < s.d; j++ {
+			s.h[i*s.d+j] *= a * by[j]
+		}
+		for t := range s.k {
+			s.v[i*s.k+t] *= a
+		}
+		if s.shiftZ != nil {
+			s.shiftZ[i] *= a
+		}
+		if s.sumL != nil {
+			s.sumL[i] *= a
+		}
+	}
+}

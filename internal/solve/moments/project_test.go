@@ -58,3 +58,21 @@ func TestProjectIsTheStatisticsOfProjectedRows(t *testing.T) {
 		t.Error("the statistics were spoiled")
 	}
 }
+
+func TestScaleIsTheStatisticsOfScaledRows(t *testing.T) {
+	z, y := sample(5, 300, 6, 2, 3)
+	s, w := New(6, 2), make([]float64, 300)
+	for i := range w {
+		w[i] = 1
+	}
+	s.Add(z, y, nil)
+	by := []float64{2, 0.5, 1, 3, 0.25, 1.5}
+	scaled := matrix.NewDense(z.Rows, 6)
+	for i := range z.Rows {
+		for j, v := range z.Row(i) {
+			scaled.Row(i)[j] = v * float32(by[j])
+		}
+	}
+	s.Scale(by)
+	agree(t, s, scaled, y, w, 1e-6)
+}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -119,8 +120,12 @@ func (b *BagConfig) Check() error {
 	if err := pool.Check(b.pooling(1)); err != nil {
 		return fmt.Errorf("bags: %w", err)
 	}
-	if _, err := b.members(1); err != nil {
+	c, err := b.members(1)
+	if err != nil {
 		return fmt.Errorf("bags: %w", err)
+	}
+	if c.grouped() {
+		return errors.New("bags: the map of members takes all columns; groups of columns are for rows")
 	}
 	return nil
 }

@@ -42,6 +42,10 @@ type Config struct {
 	Steps   []feature.Config
 	Weights []float64
 
+	// Groups makes a sum of maps of groups of columns, each with the kernel, the rule for γ and the map above and an equal
+	// part of the features: "auto" by prefixes of names, or lists of columns, separated by semicolons. "" means none.
+	Groups string
+
 	// Given are the landmarks of a map whose option Landmarks is given: rows of the data,
 	// not yet scaled. GivenFile is the file that they were read from, for messages.
 	Given     *matrix.Dense
@@ -109,6 +113,9 @@ func (c *Config) check() error {
 	case c.linear() && !reflect.DeepEqual(c.Options, feature.Options{}):
 		return errors.New("the linear kernel needs no map; leave out the options of maps, or name a map such as rp, or choose another kernel")
 	case c.linear():
+	case c.Groups != "" && c.Steps != nil:
+		return errors.New("group_kernels makes steps of one map, but the map has steps; give the steps columns, or name one map")
+	case c.Groups != "" && c.Kernel.Linear() && c.Map == "":
 	default:
 		f := c.Feature(1)
 		if f.Features == 0 {
@@ -120,7 +127,7 @@ func (c *Config) check() error {
 }
 
 // linear says whether there is no map because the kernel needs none.
-func (c *Config) linear() bool { return c.Kernel.Linear() && c.Map == "" }
+func (c *Config) linear() bool { return c.Kernel.Linear() && c.Map == "" && c.Groups == "" }
 
 // Mapped says whether rows are mapped.
 func (c *Config) Mapped() bool { return !c.Exact && !c.linear() }
@@ -167,9 +174,29 @@ func (c *Config) Feature(gamma float64) feature.Config {
 		return f
 	}
 	for i := range f.Steps {
-		f.Steps[i] = c.Step(f.Steps[i], func(string) float64 { return gamma })
+		step := c.Step(f.Steps[i], func(string) float64 { return gamma })
+		if c.grouped() && step.Steps == nil {
+			step = withMap(step)
+		}
+		f.Steps[i] = step
+	}
+	if c.grouped() {
+		f.Features = 0
 	}
 	return f
+}
+
+// withMap is a step of groups with the map that its kernel has by default, and any even number of features, where it names none.
+func withMap(s feature.Config) feature.Config {
+	if s.Map == "" {
+		if s.Map = feature.Default(s.Kernel, math.MaxInt); s.Map == "" {
+			s.Map, s.Hash = "countsketch", "balanced" // as wide as the group: a signed permutation
+		}
+	}
+	if s.Features == 0 && !s.Decides() {
+		s.Features = 2
+	}
+	return s
 }
 
 // DefaultFeatures is the default D for n rows: 4096 is enough to come close to the

@@ -26,8 +26,9 @@ type Pipeline struct {
 	metric *metric.Metric // nil: plain distances
 	fmap   feature.Map    // nil: the linear kernel, or exact; otherwise made is its configuration
 	made   *feature.Config
-	exact  *kernel.Kernel // of a learner that takes the kernel itself
-	domain kernel.Kernel  // which numbers scaled rows may hold
+	exact  *kernel.Kernel  // of a learner that takes the kernel itself
+	domain kernel.Kernel   // which numbers scaled rows may hold
+	groups *feature.Config // the map, if its steps take groups of columns, with domains of their own
 
 	// The principal components of the features, nil if all features are kept.
 	projection *reduce.Projection
@@ -111,7 +112,24 @@ func (p *Pipeline) Projection() *reduce.Projection { return p.projection }
 // nil means none.
 func (p *Pipeline) Reduced(to *reduce.Projection, report *reduce.Report) *Pipeline {
 	return &Pipeline{in: p.in, scaler: p.scaler, metric: p.metric, fmap: p.fmap,
-		made: p.made, exact: p.exact, domain: p.domain, projection: to, reduction: report}
+		made: p.made, exact: p.exact, domain: p.domain, groups: p.groups, projection: to, reduction: report}
+}
+
+// Reweighted is the pipeline with other weights of the maps of its sum.
+func (p *Pipeline) Reweighted(weights []float64) (*Pipeline, error) {
+	made := *p.made
+	made.Weights = weights
+	var state map[string]*matrix.Dense
+	if fitted, ok := p.fmap.(feature.Fitted); ok {
+		state = fitted.State()
+	}
+	fmap, err := feature.Restore(made, p.Width(), state)
+	if err != nil {
+		return nil, err
+	}
+	other := p.Reduced(p.projection, p.reduction)
+	other.fmap, other.made = fmap, &made
+	return other, nil
 }
 
 // Transform writes the features of the rows x into dst, which must be Len×D. It fails if x is

@@ -91,6 +91,9 @@ func (p *Pipeline) Outside(x matrix.Rows) *dataset.RowError {
 // outside finds the first number of scaled rows outside the kernel's domain.
 func (p *Pipeline) outside(x matrix.Rows) *kernel.DomainError {
 	e, _ := p.domain.CheckRows(x).(*kernel.DomainError)
+	if e == nil && p.groups != nil {
+		return p.groups.CheckGroups(x)
+	}
 	return e
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"mercer/dataset"
@@ -61,10 +62,20 @@ func SettleScaling(cfg Config, rows Rows) (p *Pipeline, why map[string]string, e
 // beginSettling chooses the scaling and the domain.
 func beginSettling(cfg Config, rows Rows) (*settling, error) {
 	s := &settling{Config: cfg, rows: rows, p: &Pipeline{in: rows.Summary.Dim}, why: map[string]string{}}
+	grouped := cfg.grouped()
+	if grouped {
+		if err := s.group(); err != nil {
+			return nil, s.located(err)
+		}
+	}
 	if err := s.scale(); err != nil {
 		return nil, err
 	}
-	s.p.domain = cfg.Domain()
+	s.p.domain = s.Domain()
+	if grouped {
+		groups := s.Feature(1)
+		s.p.groups = &groups
+	}
 	if s.p.metric = rows.Metric; rows.Metric != nil {
 		if err := rows.Metric.Check(s.p.in); err != nil {
 			return nil, s.located(err)
@@ -102,6 +113,12 @@ func ChooseScale(k kernel.Kernel, sum *dataset.Summary) (kind, why string) {
 }
 
 func (s *settling) scale() (err error) {
+	if s.grouped() && !slices.Contains(ofWhole, s.Scale) {
+		if err := s.scaleGroups(); err != nil {
+			return s.located(err)
+		}
+		return nil
+	}
 	why := ""
 	if s.p.scaler, why, err = Scaling(s.Scale, s.Domain(), s.rows.Summary); err != nil {
 		return s.located(err)
@@ -171,6 +188,9 @@ func (s *settling) featureMap(ctx context.Context) error {
 		cfg.Steps = s.Steps
 		if cfg, err = s.SettleSteps(ctx, cfg, x); err != nil {
 			return s.located(err)
+		}
+		if s.grouped() {
+			cfg = s.share(cfg)
 		}
 	}
 	if cfg.Features == 0 && !cfg.Decides() {

@@ -41,6 +41,20 @@ func (c *Config) SettleSteps(ctx context.Context, s feature.Config, x matrix.Row
 
 // settleSteps is SettleSteps on rows that are computed only when needed.
 func (c *Config) settleSteps(ctx context.Context, s feature.Config, rows func() (matrix.Rows, error)) (feature.Config, error) {
+	if group := s.Group; group.Dims != nil || group.Norm != "" {
+		whole := rows
+		rows = func() (matrix.Rows, error) {
+			x, err := whole()
+			if err == nil {
+				x = group.Pick(x, &matrix.Dense{}, &matrix.CSR{})
+			}
+			return x, err
+		}
+		s.Group = feature.Group{}
+		s, err := c.settleSteps(ctx, s, rows)
+		s.Group = group
+		return s, err
+	}
 	if s.Steps == nil {
 		var err error
 		s = c.Step(s, func(name string) (g float64) {

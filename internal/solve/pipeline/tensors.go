@@ -123,7 +123,7 @@ func Restore(d Description, t safetensors.Tensors) (p *Pipeline, err error) {
 	if p.fmap, err = feature.Restore(bounded, p.Width(), state); err != nil {
 		return nil, tooLarge(err)
 	}
-	p.made, p.domain = d.Feature, feature.Domain(*d.Feature)
+	p.made, p.groups, p.domain = d.Feature, d.Feature, feature.Domain(*d.Feature)
 	return p, nil
 }
 
