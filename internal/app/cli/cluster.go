@@ -40,14 +40,10 @@ func newCluster() *cobra.Command {
 the largest first: mercer predict says which one a row belongs to. With --components it is spectral clustering, on the leading
 principal components of the features.
 
-Labels play no part. Where rows have some, the adjusted Rand index and the normalised mutual information say how far clusters agree with
-them. The silhouette is that of 2,000 rows, in feature space. --report shows their two leading components, coloured by
-cluster and by label.
-
-Seeds are those of k-means++, iterations those of Lloyd, on up to 1 GiB of features; rows beyond that move the centres in batches.`,
+Labels play no part, but where rows have some, the output says how far clusters agree with them. The silhouette is that of
+2,000 rows, in feature space; --report shows their two leading components, coloured by cluster and by label.`,
 		Example: `  mercer cluster customers.csv --label none --clusters 5 -o groups.mercer --report groups.html
-  mercer cluster images-idx3-ubyte.gz --clusters 10 --components 20 -o digits.mercer
-  mercer predict groups.mercer new.csv`,
+  mercer cluster images-idx3-ubyte.gz --clusters 10 --components 20 -o digits.mercer`,
 		Args: nArgs(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args[0]) },
 	}

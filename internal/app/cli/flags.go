@@ -90,10 +90,8 @@ func modelFlags(cmd *cobra.Command, c *train.Config) {
 		"feature map (mercer maps lists them); or a chain or sum of maps in JSON, or @FILE "+
 			"with it (default: one that suits the kernel and the data)")
 	f.IntVar(&c.Map.Features, "features", 0, "D, the number of features (default: 4096, or fewer where there are few rows); of rfm, most landmarks of a machine (default: 1500 in leaves, 4096 for all rows)")
-	f.StringVar(&c.Map.Groups, "group-kernels", "", "a kernel for each group of columns: auto, by the prefixes of names, or lists as of --ignore, "+
-		"separated by semicolons, such as 'hue*;4-19'")
-	f.StringVar(&c.Map.GroupWeights, "group-weights", "", "weights of these, or of a sum, chosen by the labels: alignment, or search, by the ridge's "+
-		"error on held-out rows (default: 1, or as the sum says)")
+	f.StringVar(&c.Map.Groups, "group-kernels", "", "a kernel for each group of columns: auto (by prefixes of names), or lists such as 'hue*;4-19'")
+	f.StringVar(&c.Map.GroupWeights, "group-weights", "", "how their weights are chosen: alignment with the labels, or search by held-out rows (default: all 1)")
 	mapOptions(f, &c.Map.Options)
 	f.Uint64Var(&c.Seed, "seed", 1, "seed of all that is random")
 }

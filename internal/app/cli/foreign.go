@@ -119,7 +119,7 @@ func (p *predict) runForeign(cmd *cobra.Command, kind, modelPath, path string, b
 	}
 	p.data.Memory = 0 // nothing is surveyed, and columns that the model does not know count for nothing
 	svm, ok := m.(*libsvm.Model)
-	numbered := ok && svm.Kernel == "precomputed" // as LIBSVM text, rows have their number at the index 0
+	numbered := ok && svm.Numbered()
 	if numbered {
 		p.data.Base = "0"
 	}

@@ -63,7 +63,7 @@ func (x *Index) Search(rows matrix.Rows, opt Options) ([][]Neighbour, error) {
 			}
 		}
 		x.nearAll(x.coder.encode(nil, scaled, z), opt.Candidates, func(q int, places []int32) {
-			found[i+q] = x.rank(z.Row(q), places, opt.K)
+			found[i+q] = x.among(z.Row(q), places, opt.K)
 		})
 	}
 	return found, nil
@@ -81,10 +81,9 @@ func (x *Index) scan(z *matrix.Dense, k int, found [][]Neighbour) {
 		vec.Transpose32(t, m, z.Data, z.Stride, m, d)
 		packed = vec.Pack32(d, m, t, m)
 	}
-	// Products in float32 choose some more rows than k, whose distances in float64 decide.
 	heaps, limits := make([]heap, m), make([]float32, m)
 	for q := range heaps {
-		heaps[q].most = min(n, k+max(8, k/4))
+		heaps[q].most = min(n, more(k))
 		limits[q] = float32(math.Inf(1))
 	}
 	block := max(256, scanned/m)
@@ -124,6 +123,25 @@ func (x *Index) scan(z *matrix.Dense, k int, found [][]Neighbour) {
 			found[q] = x.rank(z.Row(q), places, k)
 		}
 	})
+}
+
+// more is how many rows products in float32 choose, among which distances in float64 decide which k are nearest.
+func more(k int) int { return k + max(8, k/4) }
+
+// among returns the k nearest rows to z among those at many places, which rise.
+func (x *Index) among(z []float32, places []int32, k int) []Neighbour {
+	d := x.info.Features
+	h, limit := heap{most: min(len(places), more(k))}, float32(math.Inf(1))
+	for _, i := range places {
+		if key := x.norms[i] - 2*vec.Dot32(x.z[int(i)*d:(int(i)+1)*d], z); key < limit {
+			limit = h.add(key, i)
+		}
+	}
+	few := make([]int32, len(h.list))
+	for j, e := range h.list {
+		few[j] = e.place
+	}
+	return x.rank(z, few, k)
 }
 
 // rank returns the k nearest rows to z among those at some places.

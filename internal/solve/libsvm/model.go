@@ -134,3 +134,6 @@ func power(x float64, n int) float64 {
 	}
 	return y
 }
+
+// Numbered says that the kernel is precomputed: as LIBSVM text, rows have their number at the index 0.
+func (m *Model) Numbered() bool { return m.Kernel == "precomputed" }
