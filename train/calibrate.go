@@ -153,7 +153,7 @@ func (f *job) calibrate(s *solution) error {
 	case free:
 		return f.fitCalibration(s, &model.CalibrationInfo{Method: rfm.Temperature(s.report.(*rfm.Report).Logistic)}, s.unseen)
 	case len(s.judged.weights) > 0:
-		return f.fitTemperature(s, &model.CalibrationInfo{}, s.judged)
+		return f.fitCalibration(s, &model.CalibrationInfo{Method: "temperature"}, s.judged)
 	case f.halves(s):
 		return f.calibrateByHalves(s)
 	}
@@ -184,24 +184,11 @@ func (f *job) calibrateByHalves(s *solution) error {
 	if err != nil || used == 0 {
 		return f.ctx.Err()
 	}
-	info := &model.CalibrationInfo{Folds: folds, Used: used}
+	info := &model.CalibrationInfo{Method: "temperature", Folds: folds, Used: used}
 	if f.learner.squares {
 		info.Method = "logit"
-		return f.fitCalibration(s, info, to)
 	}
-	return f.fitTemperature(s, info, to)
-}
-
-// fitTemperature fits T to scores of machines with margins. Where all of n rows are on the right side nothing bounds their
-// probabilities: a row at the margin, s = 1, then has one of at most (n+1)/(n+2).
-func (f *job) fitTemperature(s *solution, info *model.CalibrationInfo, to unseen) error {
-	info.Method = "temperature"
-	if err := f.fitCalibration(s, info, to); err != nil {
-		return err
-	}
-	s.calibration.T = max(s.calibration.T, 1/math.Log(float64(info.Rows+1)))
-	info.Temperature = s.calibration.T
-	return nil
+	return f.fitCalibration(s, info, to)
 }
 
 // fitCalibration fits a calibration to scores.

@@ -3,7 +3,6 @@ package train
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -136,21 +135,6 @@ func TestMachineThatChoosesCHasProbabilities(t *testing.T) {
 				t.Errorf("%+v: log loss %.4f, by folds %.4f", c.Learner, free/800, cost/800)
 			}
 		}
-	}
-}
-
-// If all rows that chose C are on the right side, nothing but their number bounds the probabilities of others.
-func TestRowsThatAreAllRightMakeNoCertainty(t *testing.T) {
-	x, names := matrix.NewDense(300, 1), make([]string, 300)
-	for i := range names {
-		x.Row(i)[0], names[i] = float32(i%2)+float32(i)/3000, fmt.Sprint("class ", i%2)
-	}
-	m, _, err := Fit(context.Background(), source(t, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: SVM{}, Kernel: Kernel{Name: "linear"}}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := m.Info().Training.Calibration.Temperature, 1/math.Log(101); got != want {
-		t.Errorf("T = %v of 100 rows that are all right, want %v", got, want)
 	}
 }
 

@@ -217,20 +217,10 @@ func (c Config) withDefaults() (Config, error) {
 			return c, fmt.Errorf("the learner %s takes the kernel itself; leave out the options of maps", c.LearnerName())
 		}
 	}
-	if err := c.checkCalibrate(); err != nil {
-		return c, err
-	}
-	if err := c.checkThreshold(); err != nil {
-		return c, err
-	}
-	if err := c.checkLearner(); err != nil {
-		return c, err
-	}
-	if err := c.checkReduction(); err != nil {
-		return c, err
-	}
-	if err := c.checkGroups(); err != nil {
-		return c, err
+	for _, check := range []func() error{c.checkCalibrate, c.checkThreshold, c.checkLearner, c.checkReduction, c.checkGroups} {
+		if err := check(); err != nil {
+			return c, err
+		}
 	}
 	if c.Seed == 0 {
 		c.Seed = 1

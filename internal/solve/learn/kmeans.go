@@ -149,20 +149,23 @@ func eachDense(z Features, body func(first int, rows *matrix.Dense) error) error
 	return nil
 }
 
+// byDistance has a score for each centre, the largest for the nearest.
+func byDistance(centres *matrix.Dense) *Linear {
+	k, d := centres.Rows, centres.Cols
+	l := &Linear{W: matrix.NewDense(d, k), B: make([]float64, k)}
+	for t := range k {
+		for j, v := range centres.Row(t) {
+			l.W.Row(j)[t] = v
+		}
+		l.B[t] = -vec.DotWide(centres.Row(t), centres.Row(t)) / 2
+	}
+	return l
+}
+
 // judgedClusters orders centres by their rows, and measures them on all.
 func judgedClusters(ctx context.Context, z Features, weights []float64, centres *matrix.Dense, report *KMeansReport) (*Linear, *KMeansReport, error) {
 	k, d := centres.Rows, centres.Cols
-	all := func(centres *matrix.Dense) *Linear {
-		l := &Linear{W: matrix.NewDense(d, k), B: make([]float64, k)}
-		for t := range k {
-			for j, v := range centres.Row(t) {
-				l.W.Row(j)[t] = v
-			}
-			l.B[t] = -vec.DotWide(centres.Row(t), centres.Row(t)) / 2
-		}
-		return l
-	}
-	l := all(centres)
+	l := byDistance(centres)
 	report.Sizes = make([]float64, k)
 	total, norms := 0.0, 0.0
 	mean, origin := make([]float64, d), make([]float64, d) // of the differences from the mean of the centres
@@ -226,7 +229,7 @@ func judgedClusters(ctx context.Context, z Features, weights []float64, centres 
 		sizes[t] = report.Sizes[from]
 	}
 	report.Sizes = sizes
-	l = all(sorted)
+	l = byDistance(sorted)
 	if k == 2 {
 		one := &Linear{W: matrix.NewDense(d, 1), B: []float64{l.B[1] - l.B[0]}}
 		for j := range d {

@@ -83,7 +83,7 @@ const (
 	// How metrics are learned: of all kinds by few rows and landmarks, of those that did best of all rows, and again in each leaf.
 	raceRows, raceLandmarks, raceRounds       = 3000, 500, 4
 	chooseRows, chooseLandmarks, chooseRounds = 5000, 700, 1
-	leafRows, leafLandmarks, leafRounds       = 3500, 500, 1
+	leafRows, leafLandmarks, leafRounds       = 4000, 600, 1
 
 	// With more than manyRows, leaves have one machine each, and their metrics come from fewer rows and landmarks.
 	manyRows                = 400_000
