@@ -56,7 +56,7 @@ func readers() []format {
 		{name: "tsv", text: true, open: table},
 		{name: "blank", text: true, open: table},
 		{name: "arff", text: true, is: looksLikeARFF, open: table, whole: true},
-		{name: "jsonl", what: "a file with a JSON object a line", text: true, is: looksLikeJSONLines, typed: typed(newJSONTable), whole: true},
+		{name: "jsonl", what: "a file with a JSON object a line", text: true, is: looksLikeJSONLines, typed: newJSONTable, whole: true},
 		{name: "libsvm", text: true, is: looksLikeLIBSVM, open: inputs(newLIBSVM)},
 		{name: "parquet", what: "a Parquet file", is: begins(parquetMagic), typed: typedFile(newParquetTable),
 			seeks: begins(parquetMagic), whole: true, groups: parquetGroups},
@@ -170,24 +170,13 @@ func (f *format) source(ctx context.Context, in input, opt Options) (Source, err
 	return newTypedTable(ctx, t, opt)
 }
 
-// typed returns what begins to read a table whose cells have types.
-func typed[T typedTable](make func(context.Context, input) (T, error)) func(context.Context, input) (typedTable, error) {
-	return func(ctx context.Context, in input) (typedTable, error) {
-		t, err := make(ctx, in)
-		if err != nil {
-			return nil, err
-		}
-		return t, nil
-	}
-}
-
-// typedFile is typed for a file that is in no other.
+// typedFile returns what begins to read a table whose cells have types, which is in no other file.
 func typedFile[T typedTable](make func(*packed) (T, error)) func(context.Context, input) (typedTable, error) {
-	return typed(func(_ context.Context, in input) (t T, err error) {
+	return func(_ context.Context, in input) (typedTable, error) {
 		p, ok := in.(*packed)
 		if !ok {
-			return t, fmt.Errorf("%s: is a Parquet or Arrow table within another file", in.Name())
+			return nil, fmt.Errorf("%s: is a Parquet or Arrow table within another file", in.Name())
 		}
 		return make(p)
-	})
+	}
 }

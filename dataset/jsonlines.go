@@ -33,7 +33,7 @@ func looksLikeJSONLines(head []byte) bool {
 }
 
 // newJSONTable reads the file once for the names of its columns.
-func newJSONTable(ctx context.Context, in input) (*jsonTable, error) {
+func newJSONTable(ctx context.Context, in input) (typedTable, error) {
 	t := &jsonTable{in: in, at: map[string]int{}}
 	p, err := t.begin()
 	if err != nil {
