@@ -31,7 +31,7 @@ func withBagLabels(ctx context.Context, bags Bags, opt Options, named bool) (Bag
 	}
 	l := &bagLabels{Bags: bags, file: in.Name()}
 	opt = Options{Label: "0", Header: "no", Encoding: opt.Encoding}
-	if head := in.Head(); len(head) > 0 && !looksLikeIDX(head) && string(head[:min(len(head), len(npyMagic))]) != npyMagic {
+	if f := formatOf(in.Head(), false); len(in.Head()) > 0 && (f == nil || !f.array) {
 		opt.Format = "csv"
 		text, err := asUTF8(in, opt.Encoding)
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
 
 	"mercer/internal/engine/option"
 )
@@ -20,8 +19,19 @@ type format struct {
 	// is reports whether a file that begins so has the format; nil: only if it is asked for.
 	is func(head []byte) bool
 
-	// open makes the source.
-	open func(ctx context.Context, in input, opt Options) (Source, error)
+	// open makes the source. For a table whose cells have types it is nil, and typed begins to read it.
+	open  func(ctx context.Context, in input, opt Options) (Source, error)
+	typed func(ctx context.Context, in input) (typedTable, error)
+
+	// seeks, if not nil, says that a file that begins so is not read from its beginning, so that it is unpacked first.
+	seeks func(head []byte) bool
+
+	// whole says that a file is not divided between lines into pieces, but between groups of rows of these sizes, or, if nil, not at all.
+	whole  bool
+	groups func(in *packed) ([]int64, error)
+
+	// array says that it is an array of numbers, which may be that of labels.
+	array bool
 }
 
 // readers are the formats, in the order in which they are looked for.
@@ -45,14 +55,16 @@ func readers() []format {
 		{name: "csv", text: true, open: table}, // and what has no other format
 		{name: "tsv", text: true, open: table},
 		{name: "blank", text: true, open: table},
-		{name: "arff", text: true, is: looksLikeARFF, open: table},
-		{name: "jsonl", what: "a file with a JSON object a line", text: true, is: looksLikeJSONLines, open: openJSONLines},
+		{name: "arff", text: true, is: looksLikeARFF, open: table, whole: true},
+		{name: "jsonl", what: "a file with a JSON object a line", text: true, is: looksLikeJSONLines, typed: newJSONTable, whole: true},
 		{name: "libsvm", text: true, is: looksLikeLIBSVM, open: inputs(newLIBSVM)},
-		{name: "parquet", what: "a Parquet file", is: begins(parquetMagic), open: opensTyped(newParquetTable)},
-		{name: "arrow", what: "an Arrow file or stream", is: looksLikeArrow, open: opensTyped(newArrowTable)},
-		{name: "npy", what: "an NPY file", is: begins(npyMagic), open: array(newNPY)},
+		{name: "parquet", what: "a Parquet file", is: begins(parquetMagic), typed: typedFile(newParquetTable),
+			seeks: begins(parquetMagic), whole: true, groups: parquetGroups},
+		{name: "arrow", what: "an Arrow file or stream", is: looksLikeArrow, typed: typedFile(newArrowTable), seeks: isArrowFile,
+			whole: true},
+		{name: "npy", what: "an NPY file", is: begins(npyMagic), open: array(newNPY), array: true},
 		{name: "npz", what: "an npz archive", is: begins(zipMagic), open: array(newNPZ)},
-		{name: "idx", what: "an IDX file", is: looksLikeIDX, open: array(newIDX)},
+		{name: "idx", what: "an IDX file", is: looksLikeIDX, open: array(newIDX), array: true},
 	}
 }
 
@@ -78,6 +90,27 @@ func formatOf(head []byte, text bool) *format {
 	return nil
 }
 
+// formatNamed is the format with a name; nil if there is none.
+func formatNamed(name string) *format {
+	for _, f := range readers() {
+		if f.name == name {
+			return &f
+		}
+	}
+	return nil
+}
+
+// formatOfText is the format of text that begins so: the one that is asked for, the one that it looks like, or the first.
+func formatOfText(head []byte, asked string) *format {
+	if f := formatNamed(asked); f != nil {
+		return f
+	}
+	if f := formatOf(head, true); f != nil {
+		return f
+	}
+	return &readers()[0]
+}
+
 // newSource makes the source for the content.
 func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 	if p, ok := in.(*packed); ok && p.typed != nil {
@@ -94,17 +127,13 @@ func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 	if err := notForeign(in.Name(), head); err != nil {
 		return nil, err
 	}
-	var asked *format
-	all := readers()
-	if i := slices.IndexFunc(all, func(f format) bool { return f.name == opt.Format }); i >= 0 {
-		asked = &all[i]
-	}
+	asked := formatNamed(opt.Format)
 	f := formatOf(head, false)
 	if asked != nil && asked.what != "" && (f != nil || !asked.text) && (f == nil || f.name != asked.name) {
 		return nil, notOfFormat(in, asked.what)
 	}
 	if f != nil {
-		return f.open(ctx, in, opt)
+		return f.source(ctx, in, opt)
 	}
 	in, err := asUTF8(in, opt.Encoding)
 	if err != nil {
@@ -117,19 +146,37 @@ func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 	if len(bytes.TrimSpace(head)) == 0 {
 		return nil, fmt.Errorf("%s: is empty", in.Name())
 	}
-	switch f = formatOf(head, true); {
-	case asked != nil && asked.what != "" && !asked.is(head):
-		return nil, notOfFormat(in, asked.what)
-	case asked != nil:
-		f = asked
-	case f != nil && f.what != "": // which no other text looks like
-	default:
+	f = formatOfText(head, opt.Format)
+	if f.what != "" && !f.is(head) {
+		return nil, notOfFormat(in, f.what)
+	}
+	if asked == nil && f.what == "" { // else no other text looks like it
 		if err := notForeignText(in.Name(), head); err != nil {
 			return nil, err
 		}
 	}
-	if f == nil {
-		f = &all[0]
+	return f.source(ctx, in, opt)
+}
+
+// source makes the source.
+func (f *format) source(ctx context.Context, in input, opt Options) (Source, error) {
+	if f.typed == nil {
+		return f.open(ctx, in, opt)
 	}
-	return f.open(ctx, in, opt)
+	t, err := f.typed(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return newTypedTable(ctx, t, opt)
+}
+
+// typedFile returns what begins to read a table whose cells have types, which is in no other file.
+func typedFile[T typedTable](make func(*packed) (T, error)) func(context.Context, input) (typedTable, error) {
+	return func(_ context.Context, in input) (typedTable, error) {
+		p, ok := in.(*packed)
+		if !ok {
+			return nil, fmt.Errorf("%s: is a Parquet or Arrow table within another file", in.Name())
+		}
+		return make(p)
+	}
 }

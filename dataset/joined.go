@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
@@ -225,7 +224,7 @@ func (j *joined) look(f *joinedFile) error {
 		if len(head) == 0 {
 			return fmt.Errorf("%s: is empty", f.path)
 		}
-		if looksLikeARFF(head) || looksLikeLIBSVM(head) || slices.Contains(head, 0) {
+		if of := formatOf(head, true); of != nil && of.typed == nil || slices.Contains(head, 0) {
 			return fmt.Errorf("%s: is no table of text, JSON lines, Parquet or Arrow; only these are joined", f.path)
 		}
 		columns, err := t.sniff(j.opt.Format)
@@ -263,21 +262,18 @@ func (j *joined) look(f *joinedFile) error {
 
 // typedOf is the table in a file of a format with types; nil if it is of none.
 func typedOf(ctx context.Context, in *packed, opt Options) (typedTable, error) {
-	head := in.Head()
-	switch {
-	case in.typed != nil:
+	if in.typed != nil {
 		return in.typed, nil
-	case bytes.HasPrefix(head, []byte(parquetMagic)):
-		return newParquetTable(in)
-	case looksLikeArrow(head):
-		return newArrowTable(in)
+	}
+	if f := formatOf(in.head, false); f != nil && f.typed != nil {
+		return f.typed(ctx, in)
 	}
 	text, err := asUTF8(in, opt.Encoding)
 	if err != nil {
 		return nil, err
 	}
-	if looksLikeJSONLines(text.Head()) && (opt.Format == "" || opt.Format == "auto" || opt.Format == "jsonl") {
-		return newJSONTable(ctx, text)
+	if f := formatOfText(text.Head(), opt.Format); f.typed != nil && f.is(text.Head()) {
+		return f.typed(ctx, text)
 	}
 	return nil, nil
 }

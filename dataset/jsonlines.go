@@ -32,17 +32,8 @@ func looksLikeJSONLines(head []byte) bool {
 	return len(rest) > 0 && (rest[0] == '"' || rest[0] == '}')
 }
 
-// openJSONLines opens lines of JSON objects.
-func openJSONLines(ctx context.Context, in input, opt Options) (Source, error) {
-	t, err := newJSONTable(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	return newTypedTable(ctx, t, opt)
-}
-
 // newJSONTable reads the file once for the names of its columns.
-func newJSONTable(ctx context.Context, in input) (*jsonTable, error) {
+func newJSONTable(ctx context.Context, in input) (typedTable, error) {
 	t := &jsonTable{in: in, at: map[string]int{}}
 	p, err := t.begin()
 	if err != nil {

@@ -28,7 +28,7 @@ func withLabelsFile(ctx context.Context, src Source, path, encoding string) (Sou
 	}
 	head := in.Head()
 	opt := Options{Label: "0", Header: "no", Encoding: encoding}
-	if len(head) > 0 && !looksLikeIDX(head) && string(head[:min(len(head), len(npyMagic))]) != npyMagic {
+	if f := formatOf(head, false); len(head) > 0 && (f == nil || !f.array) {
 		opt.Format = "csv"
 	}
 	f, err := openLabels(ctx, in, opt)

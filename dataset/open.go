@@ -159,9 +159,10 @@ func notOfFormat(in input, what string) error {
 	return option.Errorf("%s: is not %s; leave out %s to find out what it is", in.Name(), what, option.Ref("format"))
 }
 
-// seekable unpacks a compressed Parquet or Arrow file, which is not read from its beginning, to a temporary file.
+// seekable unpacks a compressed file of a format, such as Parquet, that is not read from its beginning, to a temporary file.
 func seekable(in *packed) (*packed, error) {
-	if !bytes.HasPrefix(in.head, []byte(parquetMagic)) && !isArrowFile(in.head) || in.method == "" && in.size < math.MaxInt64 {
+	f := formatOf(in.head, false)
+	if f == nil || f.seeks == nil || !f.seeks(in.head) || in.method == "" && in.size < math.MaxInt64 {
 		return in, nil
 	}
 	defer in.Close()

@@ -168,3 +168,12 @@ func (t *parquetTable) nominal(at int) bool {
 	}
 	return false
 }
+
+// parquetGroups are the sizes of the groups of rows of a file.
+func parquetGroups(in *packed) ([]int64, error) {
+	t, err := newParquetTable(in)
+	if err != nil {
+		return nil, err
+	}
+	return t.file.Groups(), nil
+}

@@ -122,25 +122,15 @@ func Divide(ctx context.Context, path string, opt Options, size int64) (*Pieces,
 
 // cutTable divides a single file that is a table.
 func (d *Pieces) cutTable(in *packed, all Piece, opt Options, size int64) error {
-	head := in.Head()
-	switch {
-	case bytes.HasPrefix(head, []byte(parquetMagic)):
-		t, err := newParquetTable(in)
-		if err != nil {
-			return err
-		}
-		d.cutGroups(all, t, size)
-		return nil
-	case looksLikeArrow(head), looksLikeARFF(head), opt.Format == "arff":
-		d.All = append(d.All, all)
-		return nil
-	case looksLikeJSONLines(head) && (opt.Format == "" || opt.Format == "auto" || opt.Format == "jsonl"):
-		d.All = append(d.All, all)
-		return nil
+	if f := formatOf(in.head, false); f != nil {
+		return d.cutGroups(f, in, all, size)
 	}
 	text, err := asUTF8(in, opt.Encoding)
 	if err != nil {
 		return err
+	}
+	if f := formatOfText(text.Head(), opt.Format); f.whole {
+		return d.cutGroups(f, in, all, size)
 	}
 	t := &table{in: text, opt: opt}
 	if err := t.settleOptions(); err != nil {
@@ -176,15 +166,12 @@ func (d *Pieces) divideSeveral(ctx context.Context, files []string, opt Options,
 		if err != nil {
 			return err
 		}
-		all := Piece{Path: f.path, Size: in.size}
+		all, binary := Piece{Path: f.path, Size: in.size}, formatOf(in.head, false)
 		switch {
 		case in.method != "":
 			d.All = append(d.All, all)
-		case bytes.HasPrefix(in.head, []byte(parquetMagic)):
-			var t *parquetTable
-			if t, err = newParquetTable(in); err == nil {
-				d.cutGroups(all, t, size)
-			}
+		case binary != nil:
+			err = d.cutGroups(binary, in, all, size)
 		case !f.raw || f.typed:
 			d.All = append(d.All, all)
 		default:
@@ -218,9 +205,14 @@ func (d *Pieces) findHead(ctx context.Context, all *joined, files []string, opt 
 	}
 }
 
-// cutGroups divides a Parquet file by row groups.
-func (d *Pieces) cutGroups(all Piece, t *parquetTable, size int64) {
-	groups, held := t.file.Groups(), int64(0)
+// cutGroups divides a file between groups of rows, if its format has them.
+func (d *Pieces) cutGroups(f *format, in *packed, all Piece, size int64) error {
+	if f.groups == nil {
+		d.All = append(d.All, all)
+		return nil
+	}
+	groups, err := f.groups(in)
+	held := int64(0)
 	all.Of = ofGroups
 	for i, packed := range groups {
 		if held += max(packed, 1); held < size && i+1 < len(groups) {
@@ -231,12 +223,13 @@ func (d *Pieces) cutGroups(all Piece, t *parquetTable, size int64) {
 		d.All = append(d.All, p)
 		all.From, held = p.To, 0
 	}
+	return err
 }
 
 // cutArray divides an array by rows.
 func (d *Pieces) cutArray(all Piece, a *array, size int64) {
 	rows, each := int64(a.rows), int64(a.cols*a.kind.size)
-	if a.fortran && a.cols > 1 || a.schema.Format != "npy" || a.in.Head()[0] != npyMagic[0] {
+	if a.fortran && a.cols > 1 || a.schema.Format != "npy" || !begins(npyMagic)(a.in.Head()) {
 		d.All = append(d.All, all)
 		return
 	}

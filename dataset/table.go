@@ -123,21 +123,6 @@ func newTable(ctx context.Context, in input, opt Options, format string) (Source
 	return t.planned(ctx, columns)
 }
 
-// opensTyped returns what opens a table whose cells have types, which make begins to read.
-func opensTyped[T typedTable](make func(*packed) (T, error)) func(ctx context.Context, in input, opt Options) (Source, error) {
-	return func(ctx context.Context, in input, opt Options) (Source, error) {
-		p, ok := in.(*packed)
-		if !ok {
-			return nil, fmt.Errorf("%s: is a Parquet or Arrow table within another file", in.Name())
-		}
-		t, err := make(p)
-		if err != nil {
-			return nil, err
-		}
-		return newTypedTable(ctx, t, opt)
-	}
-}
-
 // newTypedTable is newTable for a table whose cells have types.
 func newTypedTable(ctx context.Context, typed typedTable, opt Options) (Source, error) {
 	opt.Format, opt.Header, opt.texts = "csv", "yes", map[string]bool{}
