@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,31 +13,65 @@ import (
 
 // gatherer computes the rows of concurrent requests in one product. There is no waiting for more rows: a request that finds
 // a free place computes at once. Those that arrive meanwhile wait, and whoever is first of them computes for all, up to
-// gatherRows rows. So batches grow with the load, and a row has the same scores in any of them. A large request is computed in parts,
-// between which others have their turn, and of which none begins after its deadline.
+// gatherRows rows. So batches grow with the load, and a row has the same scores in any of them.
+//
+// A large request is computed in parts. Large ones wait in a line of their own, and while others wait too, each line has every other turn.
+// So a large request delays others by no more than it takes itself, ends with its deadline, and once begun it is not overtaken by others
+// of its kind, which would be in vain under overload.
 type gatherer struct {
 	score  func(dst *matrix.Dense, x matrix.Rows) error
 	limit  int     // rows that may wait
 	meters *meters // nil: none
 
-	mu      sync.Mutex
-	queue   []*waiting
-	rows    int     // in queue
-	later   int     // of large requests, in parts that come after those in queue
-	running int     // products
-	places  int     // for products
-	perRow  float64 // seconds, a moving average
-	free    []*product
+	mu           sync.Mutex
+	small, large line
+	later, begun int     // rows of parts that are not in line yet, of large requests that wait for their first, and of others
+	largeNext    bool    // the next turn is that of the large ones
+	running      int     // products
+	places       int     // for products
+	took, had    float64 // seconds of a product, and its rows: moving averages
+	free         []*product
 }
 
-// waiting are the rows of one request.
+// line is what waits to be computed.
+type line struct {
+	jobs []*waiting
+	rows int
+}
+
+func (l *line) insert(at int, w *waiting) {
+	l.jobs = slices.Insert(l.jobs, at, w)
+	l.rows += w.x.Rows
+}
+
+// cut takes the first n out of the line.
+func (l *line) cut(n int) {
+	for _, w := range l.jobs[:n] {
+		w.taken = true
+		l.rows -= w.x.Rows
+	}
+	l.jobs = slices.Delete(l.jobs, 0, n)
+}
+
+// drop takes one out of the line, if it is there.
+func (l *line) drop(w *waiting) {
+	if at := slices.Index(l.jobs, w); at >= 0 {
+		l.jobs = slices.Delete(l.jobs, at, at+1)
+		l.rows -= w.x.Rows
+	}
+}
+
+// waiting are the rows of one request, or of a part of it.
 type waiting struct {
 	x, scores *matrix.Dense
 	err       error
 	taken     bool      // it is being computed, or computes
+	rest      int       // rows of the parts behind it, if it is the first of several
+	more      bool      // there are parts behind it
+	kept      bool      // its place is kept for the next part
 	told      chan turn // has room for one
 	expires   time.Time // zero: never
-	since     time.Time // in queue
+	since     time.Time // in line
 }
 
 type turn uint8
@@ -81,88 +115,120 @@ var errDeadline = errors.New("the deadline of the request is over")
 // run scores the rows x, and returns when that is done or ctx is.
 func (g *gatherer) run(ctx context.Context, scores, x *matrix.Dense) error {
 	if x.Rows <= gatherRows {
-		return g.part(ctx, scores, x, false)
+		return g.wait(ctx, &waiting{x: x, scores: scores}, &g.small, -1)
 	}
 	g.mu.Lock()
-	if g.running == g.places || len(g.queue) > 0 {
-		if err := g.full(ctx, x.Rows); err != nil {
-			g.mu.Unlock()
-			return err
-		}
-	}
-	rest := x.Rows
-	g.later += rest
-	for at := 0; at < x.Rows; {
+	err := g.full(ctx, x.Rows, &g.large)
+	kept := false
+	for at, place := 0, len(g.large.jobs); err == nil && at < x.Rows; place = 0 {
 		end := min(x.Rows, at+g.partRows())
-		g.later -= end - at
-		rest -= end - at
-		g.mu.Unlock()
-		err := g.part(ctx, scores.Slice(at, end), x.Slice(at, end), true)
-		g.mu.Lock()
-		if at = end; err != nil {
-			g.later -= rest
-			g.mu.Unlock()
-			return err
+		left, job := x.Rows-end, &waiting{x: x.Slice(at, end), scores: scores.Slice(at, end), more: end < x.Rows, kept: kept}
+		if at == 0 && g.busy() {
+			job.rest = left
+			g.later += left
+		} else {
+			g.begun += left
 		}
+		g.mu.Unlock()
+		err = g.part(ctx, job, place, left)
+		g.mu.Lock()
+		if over, ok := ctx.Deadline(); ok && err == nil && time.Until(over) < seconds(g.perRow()*float64(left)) {
+			err = errHopeless
+		}
+		if kept = job.kept; kept && err != nil {
+			g.pass(false)
+		}
+		at = end
 	}
 	g.mu.Unlock()
-	return nil
+	return err
 }
+
+// part computes a part of a large request, with rows left behind it.
+func (g *gatherer) part(ctx context.Context, job *waiting, place, left int) error {
+	defer func() { // also if the model fails
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if job.rest > 0 {
+			g.later -= left
+		} else {
+			g.begun -= left
+		}
+	}()
+	return g.wait(ctx, job, &g.large, place)
+}
+
+// errHopeless is the error of rows that could only be computed too late.
+var errHopeless = &overloaded{time.Second, "the deadline of the request would be over before its rows are computed"}
 
 // partRows are the rows of a part of a large request.
 func (g *gatherer) partRows() int {
-	if g.perRow == 0 {
+	each := g.perRow()
+	if each == 0 {
 		return gatherRows
 	}
-	return int(max(gatherRows, min(partRows, partTime/g.perRow)))
+	return int(max(gatherRows, min(partRows, partTime/each)))
 }
 
-// part is run for rows of one product; admitted ones are taken if there is room or not.
-func (g *gatherer) part(ctx context.Context, scores, x *matrix.Dense, admitted bool) error {
+// perRow is the time of a row in seconds.
+func (g *gatherer) perRow() float64 { return g.took / max(1, g.had) }
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// busy says whether what comes now has to wait.
+func (g *gatherer) busy() bool {
+	return g.running == g.places || len(g.small.jobs)+len(g.large.jobs) > 0
+}
+
+// wait computes a job, when it is its turn: at a place of a line, -1 for its end if there is room in it.
+func (g *gatherer) wait(ctx context.Context, job *waiting, in *line, place int) error {
 	if ctx.Err() != nil {
 		return ended(ctx)
 	}
-	job := waiting{x: x, scores: scores}
 	g.mu.Lock()
-	if g.running < g.places && len(g.queue) == 0 {
-		g.running++
+	if job.kept || !g.busy() {
+		if !job.kept {
+			g.running++
+		}
 		p := g.take()
 		g.mu.Unlock()
 		job.taken = true
-		p.jobs = append(p.jobs, &job)
+		p.jobs = append(p.jobs, job)
 		g.meters.waited(0)
 		g.compute(p)
 		return job.err
 	}
-	if err := g.full(ctx, x.Rows); err != nil && !admitted {
-		g.mu.Unlock()
-		return err
+	if place < 0 {
+		if err := g.full(ctx, job.x.Rows, in); err != nil {
+			g.mu.Unlock()
+			return err
+		}
+		place = len(in.jobs)
 	}
 	job.told, job.since = make(chan turn, 1), time.Now()
 	if at, ok := ctx.Deadline(); ok {
 		job.expires = at
 	}
-	g.queue = append(g.queue, &job)
-	g.rows += x.Rows
+	in.insert(min(place, len(in.jobs)), job)
 	g.mu.Unlock()
 	select {
 	case what := <-job.told:
 		if what == yourTurn {
-			g.lead(&job)
+			g.lead(job)
 		}
 		return job.err
 	case <-ctx.Done():
 	}
 	g.mu.Lock()
 	if !job.taken {
-		g.drop(&job)
+		in.drop(job)
 		g.mu.Unlock()
 		return ended(ctx)
 	}
 	g.mu.Unlock()
 	// Somebody is computing these rows, in the memory of this request, or it is this request's turn.
 	if what := <-job.told; what == yourTurn {
-		g.lead(&job)
+		g.lead(job)
 	}
 	return ended(ctx)
 }
@@ -175,53 +241,53 @@ func ended(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// full refuses rows for which there is no room, or which would wait until their deadline is over.
-func (g *gatherer) full(ctx context.Context, rows int) error {
-	before := g.rows + g.later
-	wait := time.Duration(g.perRow * float64(before+rows) / float64(g.places) * float64(time.Second))
-	after := max(time.Second, wait.Round(time.Second))
-	if before > 0 && before+rows > g.limit {
-		return &overloaded{after, fmt.Sprintf("%d rows wait to be computed, of %d that may", before, g.limit)}
+// full refuses rows for a line in which there is no room for them, or where they would not be computed before their deadline is over.
+func (g *gatherer) full(ctx context.Context, rows int, in *line) error {
+	if !g.busy() {
+		return nil
+	}
+	small, large := g.small.rows, g.large.rows+g.later+g.begun
+	there, ahead := small, small+min(small, large) // every other turn is for the other line
+	if in == &g.large {
+		there, ahead = large-g.begun, large+min(small, large+rows)
+	}
+	each := g.perRow()
+	// On average half of a product is still to be computed before the first place is free.
+	before := each * float64(ahead) / float64(g.places)
+	wait := seconds(1.2 * (g.took/2 + before + max(g.took, each*float64(rows)))) // no estimate is exact
+	after := max(time.Second, seconds(before).Round(time.Second))
+	if there > 0 && there+rows > g.limit {
+		return &overloaded{after, fmt.Sprintf("%d rows wait to be computed, of %d that may", there, g.limit)}
 	}
 	if at, ok := ctx.Deadline(); ok && time.Until(at) < wait {
-		return &overloaded{after, fmt.Sprintf("%d rows wait to be computed, longer than the deadline of the request allows", before)}
+		return &overloaded{after, fmt.Sprintf("%d rows wait to be computed, longer than the deadline of the request allows", small+large)}
 	}
 	return nil
 }
 
-// drop takes a request out of the queue.
-func (g *gatherer) drop(job *waiting) {
-	for i, w := range g.queue {
-		if w == job {
-			g.queue = append(g.queue[:i], g.queue[i+1:]...)
-			g.rows -= job.x.Rows
-			return
-		}
-	}
-}
-
-// lead computes for the requests that wait, job among them, which was the first of them when it got its turn.
+// lead computes for the requests that wait, job among them, which was the first of them when it got its turn. Those that it could not
+// answer before their deadlines are refused, or a queue that is as long as deadlines would only compute what nobody waits for.
 func (g *gatherer) lead(job *waiting) {
 	g.mu.Lock()
 	p := g.take()
 	p.jobs = append(p.jobs, job)
 	rows, n, now := job.x.Rows, 0, time.Now()
-	for _, w := range g.queue {
-		if !w.expires.IsZero() && now.After(w.expires) {
-			break // it will go by itself
-		}
-		if rows+w.x.Rows > gatherRows {
+	done := now.Add(seconds(g.took))
+	for _, w := range g.small.jobs {
+		late := !w.expires.IsZero() && done.After(w.expires)
+		if !late && rows+w.x.Rows > gatherRows {
 			break
 		}
-		rows += w.x.Rows
-		w.taken = true
-		g.rows -= w.x.Rows
-		p.jobs = append(p.jobs, w)
 		n++
+		if late {
+			w.err = errHopeless
+			w.told <- finished
+			continue
+		}
+		rows += w.x.Rows
+		p.jobs = append(p.jobs, w)
 	}
-	rest := copy(g.queue, g.queue[n:])
-	clear(g.queue[rest:])
-	g.queue = g.queue[:rest]
+	g.small.cut(n)
 	g.mu.Unlock()
 	for _, j := range p.jobs {
 		g.meters.waited(now.Sub(j.since))
@@ -257,18 +323,20 @@ func (g *gatherer) compute(p *product) {
 				j.told <- finished
 			}
 		}
+		first := p.jobs[0]
 		clear(p.jobs)
 		p.jobs = p.jobs[:0]
 		g.mu.Lock()
 		g.free = append(g.free, p)
 		if rows > 0 {
-			const newest = 0.1
-			if g.perRow == 0 {
-				g.perRow = took / float64(rows)
+			newest := 0.1
+			if g.took == 0 {
+				newest = 1
 			}
-			g.perRow += newest * (took/float64(rows) - g.perRow)
+			g.took += newest * (took - g.took)
+			g.had += newest * (float64(rows) - g.had)
 		}
-		g.pass()
+		first.kept = g.pass(first.more && !panicked)
 		g.mu.Unlock()
 	}()
 	if len(p.jobs) == 1 {
@@ -306,25 +374,32 @@ func (g *gatherer) together(p *product, rows int) bool {
 	return true
 }
 
-// pass gives the place of a product that is done to the first request that waits, if there is one.
-func (g *gatherer) pass() {
-	if len(g.queue) == 0 {
-		g.running--
-		return
+// pass gives the place of a product that is done to the first request that waits, if there is one. If the product was a part of a large request
+// with more to come, and it is the turn of large ones, that request keeps the place.
+func (g *gatherer) pass(more bool) (kept bool) {
+	in := &g.small
+	if len(in.jobs) == 0 || g.largeNext && (more || len(g.large.jobs) > 0) {
+		if in = &g.large; more {
+			g.largeNext = false
+			return true
+		}
 	}
-	first := g.queue[0]
-	rest := copy(g.queue, g.queue[1:])
-	clear(g.queue[rest:])
-	g.queue = g.queue[:rest]
-	g.rows -= first.x.Rows
-	first.taken = true
+	if len(in.jobs) == 0 {
+		g.running--
+		return false
+	}
+	g.largeNext = in == &g.small
+	first := in.jobs[0]
+	in.cut(1)
+	g.later, g.begun, first.rest = g.later-first.rest, g.begun+first.rest, 0
 	first.told <- yourTurn
+	return false
 }
 
 // waits is the number of rows that wait, and the seconds that they will.
 func (g *gatherer) waits() (rows int, seconds float64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	rows = g.rows + g.later
-	return rows, math.Max(0, g.perRow*float64(rows)/float64(g.places))
+	rows = g.small.rows + g.large.rows + g.later + g.begun
+	return rows, g.perRow() * float64(rows) / float64(g.places)
 }

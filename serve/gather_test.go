@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -65,8 +66,8 @@ func TestRequestsAreGathered(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if !slices.Equal(s.batches, []int{1, 14}) || g.running != 0 || g.rows != 0 || len(g.queue) != 0 {
-			t.Errorf("products of %v rows; %d run, %d wait", s.batches, g.running, g.rows)
+		if !slices.Equal(s.batches, []int{1, 14}) || g.running != 0 || g.small.rows+g.large.rows+g.later+g.begun != 0 {
+			t.Errorf("products of %v rows; %d run, %d wait", s.batches, g.running, g.small.rows)
 		}
 	})
 }
@@ -86,38 +87,49 @@ func TestGatheredRowsAreBounded(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if !slices.Equal(s.batches, []int{1, 200, 150, 256, 3, 256, 256, 232}) {
+		if !slices.Equal(s.batches, []int{1, 200, 256, 153, 256, 256, 232}) {
 			t.Errorf("products of %v rows", s.batches)
 		}
 	})
 }
 
-// A large request ends at its deadline, and does not let others wait until it is done; meanwhile its rows count as those that wait.
+// A large request is computed in parts, between which others have their turn; another one comes after it. One that cannot be done in time is
+// given up as soon as that is known.
 func TestPartsOfLargeRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slow{}
-		g := newGatherer(s.score, 1, 10_000, nil)
+		g := newGatherer(s.score, 1, 1000, nil)
 		begin := time.Now()
-		go func() {
-			ctx, cancel := context.WithTimeout(t.Context(), 9500*time.Millisecond)
-			defer cancel()
-			if _, err := request(ctx, g, make([]float32, 100*gatherRows)...); !errors.Is(err, errDeadline) || time.Since(begin) > 10*time.Second {
-				t.Errorf("after %v: %v", time.Since(begin), err)
-			}
-		}()
-		synctest.Wait()
-		if _, err := request(t.Context(), g, 1); err == nil {
-			t.Error("a queue that is full by the rows of a large request takes more")
+		var mu sync.Mutex
+		var ends []string
+		send := func(name string, rows int, deadline time.Duration) {
+			go func() {
+				ctx, cancel := context.WithTimeout(t.Context(), deadline)
+				defer cancel()
+				_, err := request(ctx, g, make([]float32, rows)...)
+				over := (*overloaded)(nil)
+				mu.Lock()
+				defer mu.Unlock()
+				ends = append(ends, fmt.Sprintf("%s %v %v", name, time.Since(begin), errors.As(err, &over)))
+				if err != nil && over == nil {
+					t.Error(name, err)
+				}
+			}()
+			synctest.Wait()
 		}
-		time.Sleep(500 * time.Millisecond)
-		g.limit = 100_000
-		if _, err := request(t.Context(), g, 1); err != nil || time.Since(begin) != 2*time.Second {
-			t.Errorf("a small request is done after %v: %v", time.Since(begin), err)
-		}
+		send("large", 4*gatherRows, time.Minute)
+		send("next", 3*gatherRows, time.Minute)
+		send("no room", 3*gatherRows, time.Minute)
+		send("small", 1, time.Minute)
+		time.Sleep(1500 * time.Millisecond)
+		send("small", 1, time.Minute)
+		time.Sleep(time.Minute)
+		send("hopeless", 100*gatherRows, 50*time.Second)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if len(s.batches) != 10 || g.running != 0 || g.rows != 0 || g.later != 0 || len(g.queue) != 0 {
-			t.Errorf("%d products; %d run, %d and %d rows wait", len(s.batches), g.running, g.rows, g.later)
+		want := []string{"no room 0s true", "small 2s false", "small 4s false", "large 6s false", "next 9s false", "hopeless 1m2.5s true"}
+		if !slices.Equal(ends, want) || g.running != 0 || g.small.rows+g.large.rows+g.later+g.begun != 0 {
+			t.Errorf("ended %q, want %q; %d run, %+v and %+v wait", ends, want, g.running, g.small, g.large)
 		}
 	})
 }
@@ -138,16 +150,20 @@ func TestFailuresStayAlone(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
+		large := make([]float32, 4*gatherRows)
+		large[2*gatherRows] = -77 // the first of a part
+		for _, values := range [][]float32{{-77}, large} {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Error("no panic")
+					}
+				}()
+				_, _ = request(t.Context(), g, values...)
 			}()
-			_, _ = request(t.Context(), g, -77)
-		}()
-		if got, err := request(t.Context(), g, 5); err != nil || got[0] != 50 || g.running != 0 {
-			t.Errorf("after a panic: %v, %v, %d run", got, err, g.running)
+			if got, err := request(t.Context(), g, 5); err != nil || got[0] != 50 || g.running != 0 || g.small.rows+g.large.rows+g.later+g.begun != 0 {
+				t.Errorf("after a panic: %v, %v, %d run", got, err, g.running)
+			}
 		}
 	})
 }
@@ -188,8 +204,8 @@ func TestRequestsThatGiveUp(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if canceled+late+done != 60 || canceled < 5 || late < 5 || done < 20 || g.running != 0 || g.rows != 0 || len(g.queue) != 0 {
-			t.Errorf("%d canceled, %d late, %d done; %d run, %d rows wait", canceled, late, done, g.running, g.rows)
+		if canceled+late+done != 60 || canceled < 5 || late < 5 || done < 20 || g.running != 0 || g.small.rows+g.large.rows+g.later+g.begun != 0 {
+			t.Errorf("%d canceled, %d late, %d done; %d run, %d rows wait", canceled, late, done, g.running, g.small.rows)
 		}
 	})
 }
@@ -226,4 +242,64 @@ func TestOverload(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 	})
+}
+
+// At four times its capacity a server computes at least 90 % of it, and what it answers comes within the deadline; others are refused,
+// all but a few of them at once. The time is that of synctest: a product takes 10 ms and a millisecond a row.
+func TestFourTimesTheCapacity(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sends 50,000 requests")
+	}
+	for large, deadline := range map[int]time.Duration{1: 1500 * time.Millisecond, 600: 2 * time.Second} { // rows of each tenth request
+		synctest.Test(t, func(t *testing.T) {
+			score := func(dst *matrix.Dense, x matrix.Rows) error {
+				time.Sleep(time.Duration(10+x.Len()) * time.Millisecond)
+				return nil
+			}
+			const places = 2
+			start, length := time.Now(), 4*deadline
+			g := newGatherer(score, places, 16_384, nil)
+			capacity := places * gatherRows / (0.010 + 0.001*gatherRows) // rows a second
+			var mu sync.Mutex
+			var rows int
+			var waits []time.Duration
+			var atOnce, later, vain int
+			arrives := time.Duration(float64(time.Second) / (4 * capacity) * (0.9 + 0.1*float64(large)))
+			for i := range int(length / arrives) {
+				n := 1
+				if i%10 == 9 {
+					n = large
+				}
+				go func() {
+					ctx, cancel := context.WithTimeout(t.Context(), deadline)
+					defer cancel()
+					begin := time.Now()
+					_, err := request(ctx, g, make([]float32, n)...)
+					mu.Lock()
+					defer mu.Unlock()
+					if took := time.Since(begin); err == nil {
+						if waits = append(waits, took); time.Since(start) > deadline && time.Since(start) < length {
+							rows += n
+						}
+					} else if over := (*overloaded)(nil); errors.As(err, &over) {
+						if later++; took == 0 {
+							atOnce, later = atOnce+1, later-1
+						}
+					} else {
+						vain++
+					}
+				}()
+				time.Sleep(arrives)
+			}
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			slices.Sort(waits)
+			p99 := waits[len(waits)*99/100]
+			rate := float64(rows) / (length - deadline).Seconds()
+			t.Logf("of %d rows: %.0f rows/s of %.0f, p99 %v, %d refused at once, %d later, %d in vain", large, rate, capacity, p99, atOnce, later, vain)
+			if rate < 0.9*capacity || p99 > deadline || later > atOnce/50 {
+				t.Error("that is too little, too late")
+			}
+		})
+	}
 }
