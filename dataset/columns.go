@@ -17,24 +17,33 @@ type attribute struct {
 	textual    bool     // the file declares it text: plain numbers are categories
 	categories []string // declared, or nil
 
-	found   string   // the kind that its first rows suggest
-	cells   []string // of the first rows, without missing ones
+	firstCells
+	wish
+
+	measure measure
+	coding  *Coding
+}
+
+// firstCells are what the first rows show of a column.
+type firstCells struct {
+	found   string   // the kind that they suggest
+	cells   []string // without missing ones
 	word    string   // the first that stands for a missing value and could be a name, such as none
 	written bool     // numbers with separators, currencies, …
 	decimal string   // their decimal separator
 	code    bool     // digits with leading zeros
 	odd     string   // the first cell that is no number, and its line, in a column of categories that are mostly numbers
 	oddLine int      // 0: none
+}
 
+// wish is what the options, or a file of kinds, ask of a column.
+type wish struct {
 	kind    string   // that was asked for, or for which it is left out; "": as found
 	forced  string   // the option that asked for it
 	byFile  bool     // a file of kinds asked for it
 	order   []string // of levels
 	layouts []string // of dates
 	buckets int      // of text
-
-	measure measure
-	coding  *Coding
 }
 
 // assignLabels gives the columns that the options name the roles of group, labels and weight.

@@ -26,10 +26,7 @@ type tableParser struct {
 	meant     []pair
 	sparseRow [][]byte
 
-	typedCell cell            // of a typed table
-	text      []byte          // of such a cell
-	byRow     []int           // columns of such a table whose cells are taken row by row
-	floats    []measuredFloat // by a hash
+	typedCells
 
 	second cutter   // of cells that are kept
 	again  [][]byte // these cells
@@ -37,11 +34,24 @@ type tableParser struct {
 	coders []coder // by input column, nil for those that have no coding
 	values []pair  // of a coded cell
 
-	collector *collector       // nil unless this pass collects
-	met       []map[string]int // by column: the texts that this parser met, by their number
-	measures  []coder          // by column
-	counts    [][]int64        // by column: of documents
-	texts     []*textCoder     // by column
+	collecting
+}
+
+// typedCells are what a parser takes from a table whose cells have types.
+type typedCells struct {
+	typedCell cell
+	text      []byte          // of a cell
+	byRow     []int           // columns whose cells are taken row by row
+	floats    []measuredFloat // by a hash
+}
+
+// collecting is what a parser collects of each column, in a pass that does.
+type collecting struct {
+	collector *collector       // nil: the pass does not collect
+	met       []map[string]int // the texts that this parser met, by their number
+	measures  []coder
+	counts    [][]int64 // of documents
+	texts     []*textCoder
 }
 
 // pair is a value of a sparse row.
@@ -55,7 +65,8 @@ func sortPairs(pairs []pair) {
 }
 
 func (t *table) newParser(c *collector) parser {
-	p := &tableParser{table: t, cut: cutter{sep: t.sep, arff: t.arff, trailing: t.ends}, interned: map[string]string{}, collector: c}
+	p := &tableParser{table: t, cut: cutter{sep: t.sep, arff: t.arff, trailing: t.ends}, interned: map[string]string{},
+		collecting: collecting{collector: c}}
 	if c != nil {
 		p.beginCollecting()
 		return p

@@ -163,49 +163,45 @@ func share(a, b float64) float64 {
 }
 
 // means gather the means over classes or labels.
-type means struct {
-	count, rows                                    float64
-	precision, recall, f1                          float64
-	weightedPrecision, weightedRecall, weightedF1  float64
-	auc, aucCount, weightedAUC, aucRows            float64
-	average, averageCount, weightedAverage, apRows float64
+type means struct{ precision, recall, f1, auc, average classMean }
+
+// classMean is the mean of a metric over classes or labels: of all alike, and by their rows.
+type classMean struct{ sum, count, weighted, rows float64 }
+
+func (c *classMean) add(v, rows float64) {
+	c.sum += v
+	c.count++
+	c.weighted += rows * v
+	c.rows += rows
+}
+
+func (c *classMean) both() (macro, weighted *float64) {
+	return number(share(c.sum, c.count)), number(share(c.weighted, c.rows))
 }
 
 func (s *means) add(l *LabelMetrics) {
 	if l.Rows+l.Predicted == 0 {
 		return
 	}
-	s.count++
-	s.precision += l.Precision
-	s.recall += l.Recall
-	s.f1 += l.F1
-	s.rows += l.Rows
-	s.weightedPrecision += l.Rows * l.Precision
-	s.weightedRecall += l.Rows * l.Recall
-	s.weightedF1 += l.Rows * l.F1
+	s.precision.add(l.Precision, l.Rows)
+	s.recall.add(l.Recall, l.Rows)
+	s.f1.add(l.F1, l.Rows)
 	if l.AUC != nil {
-		s.aucCount++
-		s.auc += *l.AUC
-		s.aucRows += l.Rows
-		s.weightedAUC += l.Rows * *l.AUC
+		s.auc.add(*l.AUC, l.Rows)
 	}
 	if l.AveragePrecision != nil {
-		s.averageCount++
-		s.average += *l.AveragePrecision
-		s.apRows += l.Rows
-		s.weightedAverage += l.Rows * *l.AveragePrecision
+		s.average.add(*l.AveragePrecision, l.Rows)
 	}
 }
 
 func (s *means) into(m *Metrics) {
-	m.MacroPrecision, m.MacroRecall, m.MacroF1 = number(share(s.precision, s.count)), number(share(s.recall, s.count)), number(share(s.f1,
-		s.count))
-	m.WeightedPrecision, m.WeightedRecall, m.WeightedF1 = number(share(s.weightedPrecision, s.rows)), number(share(s.weightedRecall,
-		s.rows)), number(share(s.weightedF1, s.rows))
-	if s.aucCount > 0 {
-		m.MacroAUC, m.WeightedAUC = number(s.auc/s.aucCount), number(s.weightedAUC/s.aucRows)
+	m.MacroPrecision, m.WeightedPrecision = s.precision.both()
+	m.MacroRecall, m.WeightedRecall = s.recall.both()
+	m.MacroF1, m.WeightedF1 = s.f1.both()
+	if s.auc.count > 0 {
+		m.MacroAUC, m.WeightedAUC = s.auc.both()
 	}
-	if s.averageCount > 0 {
-		m.MacroAveragePrecision, m.WeightedAveragePrecision = number(s.average/s.averageCount), number(s.weightedAverage/s.apRows)
+	if s.average.count > 0 {
+		m.MacroAveragePrecision, m.WeightedAveragePrecision = s.average.both()
 	}
 }
