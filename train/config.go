@@ -1,7 +1,6 @@
 package train
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -315,6 +314,3 @@ func (c Config) Outliers() bool {
 	l := c.Traits()
 	return c.Task == "outliers" || l != nil && slices.Equal(l.tasks, []string{"outliers"})
 }
-
-// text is the configuration as stored in a model.
-func (c *Config) text() (json.RawMessage, error) { return json.Marshal(c) }
