@@ -78,7 +78,7 @@ func TestMapInJSON(t *testing.T) {
 	for i, arg := range []string{chain, "@" + file} {
 		m := filepath.Join(dir, "m.mercer")
 		if out := ok(t, "train", plain, "-o", m, "--map", arg); !strings.Contains(out, "sum of rff (rbf, γ = ") ||
-			!strings.Contains(out, "orf (rbf, γ = 3, 4 features), 12 features") {
+			!strings.Contains(out, "orf (rbf, γ = 3, 4 features, weight 0.5), 12 features") {
 			t.Errorf("the summary does not show the map:\n%s", out)
 		}
 		models[i], _ = os.ReadFile(m)
