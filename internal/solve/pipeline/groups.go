@@ -120,7 +120,7 @@ func (s *settling) scaleGroups() error {
 		whole.Shift = shift
 	}
 	s.p.scaler = whole
-	s.why["scale"] = "by groups: " + strings.Join(kinds, ", ")
+	s.why["scale"] = strings.Join(kinds, ", ")
 	return nil
 }
 
