@@ -38,7 +38,7 @@ func allCommands() map[string]*cobra.Command {
 // write. Those left out read no table: they have a reason.
 var ways = map[string]string{
 	"approx":     "DATA --map orf --features 16 --progress never",
-	"cluster":    "cluster DATA --clusters 2 --features 16 -o OUT",
+	"cluster":    "DATA -o OUT --clusters 2 --features 16",
 	"compare":    "DATA MODEL OTHER",
 	"convert":    "DATA OUT.csv",
 	"curve":      "DATA --features 16 --learner ridge --progress never",
