@@ -195,9 +195,9 @@ func TestIntervalsThatAreNot(t *testing.T) {
 		{Handler(models, Options{}), "/predict?interval=wide", hill, `\"wide\" is no probability`},
 		{Handler(models, Options{}), "/predict?interval=0.9999", hill, "take at least 9999 rows to calibrate"},
 		{Handler(models, Options{}), "/invocations", `{"params":{"interval":[]},"inputs":` + hill + `}`, "expected a number"},
-		{handler(t, "two", Options{}), "/predict?interval=0.9", "{}", "the model has no intervals of its predictions; train a regression by the default"},
+		{handler(t, "two", Options{}), "/predict?interval=0.9", "{}", "intervals are of predicted numbers; this model predicts classes"},
 		{handler(t, "regress", Options{}), "/v1/models/people:predict", `{"parameters":{"interval":0.9},"instances":[{}]}`, "the model has no intervals"},
-		{handler(t, "two", Options{}), "/v2/models/people/infer", `{"inputs":[{"name":"size","shape":[1],"datatype":"FP64","data":[1]}],"parameters":{"interval":0.9}}`, "no intervals"},
+		{handler(t, "two", Options{}), "/v2/models/people/infer", `{"inputs":[{"name":"size","shape":[1],"datatype":"FP64","data":[1]}],"parameters":{"interval":0.9}}`, "this model predicts classes"},
 		{handler(t, "two", Options{}), "/v2/models/people/infer", `{"inputs":[{"name":"size","shape":[1],"datatype":"FP64","data":[1]}],"outputs":[{"name":"lower"}]}`, `no output \"lower\"`},
 	} {
 		if code, body, _ := ask(t, c.s, "POST", c.path, "application/json", c.body); code != 400 || !strings.Contains(body, c.want) {
