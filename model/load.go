@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"mercer/feature"
 	"mercer/internal/engine/option"
 	"mercer/internal/engine/safetensors"
 	"mercer/internal/solve/learn"
@@ -107,7 +108,7 @@ func (m *Model) assemble(tensors map[string]*safetensors.Tensor, most int64) err
 	machine := t["machine.alpha"] != nil
 	_, ridge := m.info.Training.Report.(*learn.RidgeReport)
 	switch online := ReportOf[*learn.OnlineReport](&m.info.Training); {
-	case machine != (m.info.Kernel != nil) || machine && m.info.Feature != nil:
+	case machine != (m.info.Kernel != nil) || machine && m.info.Feature != nil && m.info.Feature.Map != feature.Precomputed:
 		return errors.New("the model is half a kernel machine and half a map")
 	case machine && ridge:
 		return errors.New("a kernel machine has the report of a ridge regression")

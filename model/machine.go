@@ -101,6 +101,9 @@ func (m *Model) restoreMachine(t safetensors.Tensors, d int) (Predictor, error) 
 	if err != nil {
 		return nil, err
 	}
+	if r := ReportOf[*exact.NearestReport](&m.info.Training); r != nil {
+		return restoreNearest(machine, t, r)
+	}
 	var asked struct {
 		Lookup int    `json:"lookup"`
 		Form   string `json:"lookup_form"`

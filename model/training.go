@@ -64,6 +64,7 @@ var reportKinds = []struct {
 	{"iterative", (*exact.IterativeReport)(nil), true},
 	{"falkon", (*exact.FalkonReport)(nil), true},
 	{"kernel_svm", (*exact.SVMReport)(nil), true},
+	{"knn", (*exact.NearestReport)(nil), true},
 	{"rfm", (*rfm.Report)(nil), true},
 }
 

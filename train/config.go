@@ -206,7 +206,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Kernel.Name, c.Kernel.Gamma = p.Kernel.Name, p.Gamma
 		c.Kernel.Degree, c.Kernel.Coef0, c.Kernel.Nu, c.Kernel.Homogeneity = p.Kernel.Degree, p.Kernel.Coef0, p.Kernel.Nu, p.Kernel.Homogeneity
 	}
-	if c.machine() {
+	if c.machine() && c.Map.Name != feature.Precomputed {
 		if c.Map.Name != "" {
 			return c, c.errMap()
 		}
@@ -235,9 +235,9 @@ func (c *Config) settlePrecomputed() error {
 	if !strings.EqualFold(c.Kernel.Name, feature.Precomputed) && !strings.EqualFold(c.Map.Name, feature.Precomputed) {
 		return nil
 	}
-	if l := c.Traits(); l.Exact() || c.own() {
-		return option.Errorf("the learner %s computes its kernel; a precomputed one takes a learner of features, which are exact: such as %s for classes, "+
-			"or %s", l.name, option.Set("learner", svmLearner.name), option.Set("learner", ridgeLearner.name))
+	if l := c.Traits(); c.own() || l.Exact() && len(l.uses) > 0 {
+		return option.Errorf("the learner %s computes its kernel; a precomputed one takes others, such as %s, or %s on some of the columns", l.name,
+			option.Set("learner", kernelSVMLearner.name), option.Set("learner", ridgeLearner.name))
 	}
 	switch {
 	case c.Scale != "" && c.Scale != "auto" && c.Scale != "none":

@@ -169,6 +169,8 @@ var goldenConfigs = []struct {
 		Kernel: Kernel{Name: "intersection"}}},
 	{"kernel-svm-lookup-constant", "histograms", Config{Learner: KernelSVM{Multiclass: "ovr",
 		Predict: Prediction{Lookup: 64, Form: "constant"}}, Kernel: Kernel{Name: "intersection"}}},
+	{"knn", "classes", Config{Learner: KNN{}}},
+	{"knn-distance", "targets", Config{Learner: KNN{Neighbours: 4, Weighting: "distance"}, Kernel: Kernel{Name: "laplacian"}}},
 	{"kernel-ridge-subsample", "numbers", Config{Learner: KernelRidge{Lambda: 0.1, Predict: Prediction{Subsample: 40}}}},
 	{"kernel-svm-nu", "numbers", Config{Learner: KernelSVM{Nu: 0.3}}},
 	{"kernel-svm-outliers", "numbers", Config{Learner: KernelSVM{}, Task: "outliers"}},

@@ -72,7 +72,10 @@ var elsewhere = map[string]string{
 	"xgboost":      "rfm has boosted trees beside its kernel machines",
 	"randomforest": "rfm has boosted trees beside its kernel machines",
 	"gbm":          "rfm has boosted trees beside its kernel machines",
-	"knn":          "there is none; svm and ridge learn nonlinear models by their features",
+	"neighbours":   "it is called knn here",
+	"neighbors":    "it is called knn here",
+	"kneighbors":   "it is called knn here",
+	"nearest":      "it is called knn here",
 	"mlp":          "there is none; ridge or logistic of the arccos kernel is an infinitely wide layer",
 }
 

@@ -117,7 +117,7 @@ func init() { // not a value of table: learners look others up
 	table = []Traits{
 		ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner,
 		ldaLearner, svmLearner, svrLearner, logisticLearner, oneClassLearner, kmeansLearner, onlineLearner,
-		kernelRidgeLearner, falkonLearner, kernelSVMLearner, rfmLearner,
+		kernelRidgeLearner, falkonLearner, kernelSVMLearner, knnLearner, rfmLearner,
 	}
 }
 

@@ -69,7 +69,7 @@ func TestOffsetAndScaleOfTargets(t *testing.T) {
 		case "rfm":
 			n = 1200 // the default
 			cfg.SetLearner("")
-		case "kernel-ridge", "kernel-svm", "falkon":
+		case "kernel-ridge", "kernel-svm", "knn", "falkon":
 		case "group-lasso":
 			cfg.Kernel.Name = "linear"
 		default:

@@ -16,7 +16,7 @@ from . import _frames
 from .model import Fitted, Model, fit, kmeans
 
 _NAMES = {"lam": "lambda", "C": "c"}
-_ONE_LABEL = ("rfm", "kernel-svm", "kernel-ridge", "falkon")
+_ONE_LABEL = ("rfm", "kernel-svm", "kernel-ridge", "falkon", "knn")
 _OTHERS = ("options", "random_state", "verbose", "missing", "n_clusters", "n_init", "max_iter")
 
 

@@ -55,6 +55,12 @@ func TestPrecomputedKernel(t *testing.T) {
 		}
 	}
 	same(ok(t, "predict", m, test), ok(t, "predict", own, others), 1e-3)
+	for _, learner := range []string{"kernel-ridge --lambda 0.5", "kernel-svm --task regress --c 3 --tolerance 1e-6", "knn --neighbours 4 --neighbour-weights uniform"} {
+		flags := append([]string{"--learner"}, strings.Fields(learner)...)
+		ok(t, append([]string{"train", train, "-o", m, "--kernel", "precomputed"}, flags...)...)
+		ok(t, append([]string{"train", rows, "-o", own, "--gamma", "0.7", "--scale", "none"}, flags...)...)
+		same(ok(t, "predict", m, test), ok(t, "predict", own, others), 1e-3)
+	}
 	// Landmarks: 20 of the rows.
 	gram := write(t, dir, "l.csv", strings.Join(cut(values(0, 20, 20)), "\n")+"\n")
 	out := ok(t, "train", write(t, dir, "k20.csv", values(0, 60, 20)), "-o", m, "--kernel", "precomputed", "--landmarks", gram, "--learner", "ridge")
@@ -63,7 +69,7 @@ func TestPrecomputedKernel(t *testing.T) {
 	}
 	for want, flags := range map[string][]string{
 		"the matrix of training rows is square": {"--holdout", "0.2"},
-		"takes a learner of features":           {"--learner", "kernel-ridge"},
+		"a precomputed one takes others":        {"--learner", "falkon"},
 		"are not scaled":                        {"--scale", "standard"},
 	} {
 		if r := mercer(t, append([]string{"train", train, "-o", m, "--kernel", "precomputed"}, flags...)...); r.code == 0 || !strings.Contains(r.stderr, want) {

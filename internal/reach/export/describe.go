@@ -188,6 +188,8 @@ func (x *matrices) learner(m *model.Model) error {
 		return x.single(p)
 	case machine:
 		return x.single(p)
+	case model.Nearest:
+		return errors.New("nearest neighbours cannot be exported: their prediction is a search and no formula")
 	default:
 		return fmt.Errorf("the learner's weights (%T) cannot be exported: they are neither linear nor kernel machines", p)
 	}

@@ -27,7 +27,8 @@ type Config struct {
 	Gamma  string
 	Sigma  float64
 
-	// Exact says that there is no map, because the learner uses the kernel itself.
+	// Exact says that there is no map, because the learner uses the kernel itself. A precomputed one is that of features all the same, which
+	// are exact.
 	Exact bool
 
 	// Map is one of feature.Names; "" means the default of the kernel, and the linear kernel needs
@@ -130,7 +131,7 @@ func (c *Config) check() error {
 func (c *Config) linear() bool { return c.Kernel.Linear() && c.Map == "" && c.Groups == "" }
 
 // Mapped says whether rows are mapped.
-func (c *Config) Mapped() bool { return !c.Exact && !c.linear() }
+func (c *Config) Mapped() bool { return (!c.Exact || c.Map == feature.Precomputed) && !c.linear() }
 
 // SplitGamma splits γ into the rule, "median", "scale" or "", and the factor that multiplies it.
 func SplitGamma(gamma string) (of string, factor float64, err error) {

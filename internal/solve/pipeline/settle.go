@@ -41,10 +41,13 @@ func Settle(ctx context.Context, cfg Config, rows Rows) (p *Pipeline, why map[st
 		return nil, nil, err
 	}
 	switch {
-	case cfg.Exact:
-		err = s.exactKernel()
 	case cfg.Mapped():
 		err = s.featureMap(ctx)
+		if cfg.Exact {
+			s.p.exact = &s.Kernel
+		}
+	case cfg.Exact:
+		err = s.exactKernel()
 	}
 	return s.p, s.why, err
 }

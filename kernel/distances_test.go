@@ -1,0 +1,68 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"mercer/matrix"
+)
+
+// Distances are what their definition says, from dense and from sparse rows, and from rows that are far away, almost the same, and far from 0.
+func TestDistances(t *testing.T) {
+	const n, m, d = 9, 14, 5
+	kernels := map[string]func(k Kernel, x, y []float32) float64{
+		"linear":    func(_ Kernel, x, y []float32) float64 { return squared(x, y) },
+		"rbf":       func(_ Kernel, x, y []float32) float64 { return squared(x, y) },
+		"matern":    func(_ Kernel, x, y []float32) float64 { return squared(x, y) },
+		"laplacian": func(_ Kernel, x, y []float32) float64 { return absolute(x, y) },
+		"cauchy":    func(k Kernel, x, y []float32) float64 { return -math.Log(k.Eval(x, y)) },
+		"exp-chi2":  func(k Kernel, x, y []float32) float64 { return -math.Log(k.Eval(x, y)) },
+		"poly":      func(k Kernel, x, y []float32) float64 { return k.Distance2(x, y) },
+		"chi2":      func(k Kernel, x, y []float32) float64 { return k.Distance2(x, y) },
+		"arccos":    func(k Kernel, x, y []float32) float64 { return k.Distance2(x, y) },
+	}
+	for name, want := range kernels {
+		rng := rand.New(rand.NewPCG(1, uint64(len(name))))
+		k := Kernel{Name: name, Gamma: 0.7}.WithDefaults()
+		x, y := matrix.NewDense(n, d), matrix.NewDense(m, d)
+		for _, rows := range []*matrix.Dense{x, y} {
+			for i := range rows.Data {
+				if rng.Float64() < 0.5 {
+					rows.Data[i] = float32(rng.Float64())
+				}
+			}
+		}
+		copy(x.Row(0), y.Row(3))
+		copy(x.Row(1), y.Row(4))
+		x.Row(1)[0] += 1e-5
+		if name == "rbf" || name == "laplacian" {
+			x.Row(2)[1] = 2000 // where k is 0
+		}
+		sx, sy := sparse(x), sparse(y)
+		for _, of := range [][2]matrix.Rows{{{Dense: x}, {Dense: y}}, {{CSR: sx}, {Dense: y}}, {{Dense: x}, {CSR: sy}}, {{CSR: sx}, {CSR: sy}}} {
+			for _, fully := range []bool{false, true} {
+				dist, err := NewDistances(k, of[1])
+				if err != nil {
+					t.Fatal(err)
+				}
+				if fully { // as rows of which one in twenty numbers is not 0
+					dist.against = nil
+				}
+				if fully && name == "laplacian" {
+					continue // -log k
+				}
+				got := make([]float64, n*m)
+				dist.Rows(of[0], 0, n, got, make([]float64, n*dist.Work()))
+				for i := range n {
+					for j := range m {
+						w := want(k, x.Row(i), y.Row(j))
+						if g := got[i*m+j]; !(math.Abs(g-w) <= 1e-9*w+1e-11) {
+							t.Errorf("%s, sparse %v: rows %d and %d are %g apart, not %g", name, fully, i, j, g, w)
+						}
+					}
+				}
+			}
+		}
+	}
+}
