@@ -46,7 +46,7 @@ func TestStringKernelsAreTheirFeatures(t *testing.T) {
 			}
 			return sum
 		}
-		k := kernel.Mismatch(c.p, c.m)
+		k := kernel.Substrings{Length: c.p, Mismatches: c.m}.Kernel()
 		some := words(12)
 		for _, x := range some {
 			for _, y := range some {
@@ -57,7 +57,7 @@ func TestStringKernelsAreTheirFeatures(t *testing.T) {
 			}
 		}
 	}
-	if k := kernel.Spectrum(3); k("ab", "abc") != 0 || k("abc", "abc") != 1 {
+	if k := (kernel.Substrings{Length: 3}).Kernel(); k("ab", "abc") != 0 || k("abc", "abc") != 1 {
 		t.Errorf("of short strings %g, of equal ones %g", k("ab", "abc"), k("abc", "abc"))
 	}
 }
@@ -66,7 +66,7 @@ func TestStringKernelsAreTheirFeatures(t *testing.T) {
 func TestPivotsSpanTheOthers(t *testing.T) {
 	x := words(120)
 	x = append(x, x[:40]...)
-	k := kernel.Spectrum(2)
+	k := kernel.Substrings{Length: 2}.Kernel()
 	if all := k.Pivots(x, 1000); len(all) > 9 { // there are nine pairs of three letters
 		t.Errorf("%d pivots span nine dimensions", len(all))
 	}
