@@ -30,7 +30,7 @@ and of its neighbours, nearest first, as NUMBER:DISTANCE; rows and queries are c
 
 The distance is that of the features, about √(k(x, x) + k(y, y) − 2k(x, y)). A search compares the features of
 all rows; with --candidates, only those of the rows whose codes are nearest, which finds most of the same neighbours in
-less time. More candidates find more of them.`,
+less time; with --probes, those of the rows in the cells nearest to the query. More find more of them.`,
 		Example: `  mercer search images.index queries.npy --k 10
   mercer search histograms.index queries.csv --k 5 --candidates 500 --json`,
 		Args: nArgs(2, 2),
@@ -39,6 +39,7 @@ less time. More candidates find more of them.`,
 	f := cmd.Flags()
 	f.IntVar(&s.opt.K, "k", 10, "neighbours of each query")
 	f.IntVar(&s.opt.Candidates, "candidates", 0, "rows whose features are compared, chosen by their codes (default 0: all rows)")
+	f.IntVar(&s.opt.Probes, "probes", 0, "cells, nearest to a query, whose rows are compared (default 0: all)")
 	dataFlags(cmd, &s.data)
 	f.BoolVar(&s.json, "json", false, "print one JSON object a query: its number, and its neighbours with id and distance")
 	return cmd
@@ -51,6 +52,9 @@ func (s *searching) run(cmd *cobra.Command, path, queries string) error {
 	case s.opt.Candidates != 0 && s.opt.Candidates < s.opt.K:
 		return usagef("--candidates %d: give --k (%d) or more, or 0 for all rows", s.opt.Candidates, s.opt.K)
 	}
+	if s.opt.Probes < 0 || s.opt.Probes > 0 && s.opt.Candidates != 0 {
+		return usagef("--probes %d: give 1 or more cells, and no --candidates beside", s.opt.Probes)
+	}
 	if err := checkData(&s.data); err != nil {
 		return err
 	}
@@ -61,6 +65,9 @@ func (s *searching) run(cmd *cobra.Command, path, queries string) error {
 	defer index.Close()
 	if s.opt.Candidates != 0 && index.Info().Codes == "" {
 		return fmt.Errorf("%s has no codes, so --candidates does not apply; leave it out, or make the index with --codes", path)
+	}
+	if s.opt.Probes != 0 && index.Info().Cells == 0 {
+		return fmt.Errorf("%s has no cells, so --probes does not apply; leave it out, or make the index with --cells", path)
 	}
 	data := s.data
 	data.Schema = &index.Info().Schema

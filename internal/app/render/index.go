@@ -17,6 +17,9 @@ func IndexJSON(i *neighbours.Info, path string, bytes int64) any {
 	if i.Codes != "" {
 		v["codes"], v["bits"] = i.Codes, i.Bits
 	}
+	if i.Cells > 0 {
+		v["cells"] = i.Cells
+	}
 	return v
 }
 
@@ -29,6 +32,9 @@ func IndexText(w io.Writer, i *neighbours.Info, path string, bytes int64) {
 	}
 	if i.Codes != "" {
 		line("codes", "%s of %d bits", i.Codes, i.Bits)
+	}
+	if i.Cells > 0 {
+		line("cells", "%d, by k-means", i.Cells)
 	}
 	line("index", "%s: %s rows × %s features (%s)", path, units.Count(i.Rows), units.Count(i.Features), units.Bytes(bytes))
 }

@@ -52,6 +52,8 @@ func (cfg Config) Check() error {
 		return fmt.Errorf("%d bits of no codes; say which codes: %s", cfg.Bits, strings.Join(CodeNames(), ", "))
 	case cfg.Codes != "" && !slices.Contains(CodeNames(), cfg.Codes):
 		return fmt.Errorf("codes %q are not known; known are %s", cfg.Codes, strings.Join(CodeNames(), ", "))
+	case cfg.Cells != 0 && (cfg.Cells < 2 || cfg.Cells > mostCells):
+		return fmt.Errorf("%d cells; give 2 to %d", cfg.Cells, mostCells)
 	case cfg.Bits < 0 || cfg.Bits%64 != 0 || cfg.Bits > mostBits:
 		return fmt.Errorf("%d bits a code; give a multiple of 64 up to %d", cfg.Bits, mostBits)
 	}

@@ -23,7 +23,10 @@ type Config struct {
 	// Bits is the length of a code, a multiple of 64; 0 means 256 if there are codes.
 	Bits int `json:"bits,omitempty"`
 
-	// Seed draws the codes.
+	// Cells is into how many cells the rows are divided, 2 or more; 0 means that they are not.
+	Cells int `json:"cells,omitempty"`
+
+	// Seed draws the codes, and the sample and the seeds of cells.
 	Seed uint64 `json:"seed,omitempty"`
 }
 
@@ -48,11 +51,13 @@ type Index struct {
 	info  Info
 	pipe  *pipeline.Pipeline
 	coder *coder // nil: no codes
+	cells *cells // nil: none
 
-	z     []float32 // rows × features
-	norms []float32 // ‖z‖²
-	ids   []int64   // increasing
-	codes []uint64  // rows × words
+	z      []float32 // rows × features
+	norms  []float32 // ‖z‖²
+	ids    []int64   // increasing
+	codes  []uint64  // rows × words
+	cellOf []uint32  // rows; none without cells
 
 	file []byte
 	free func()
@@ -77,7 +82,7 @@ func (x *Index) Close() error {
 type Progress func(rows int, share float64)
 
 // Build writes the index of the rows of src, with features by p, to a file that appears whole or not at all. why
-// tells what was chosen for p, and may be nil. Memory is 12 bytes a row and its code.
+// tells what was chosen for p, and may be nil. Memory is 12 bytes a row and its code, 4 for cells and the centres; for cells the source is read twice.
 func Build(ctx context.Context, path string, src dataset.Source, schema dataset.Schema, p *pipeline.Pipeline,
 	why map[string]string, cfg Config, progress Progress) (*Info, error) {
 	switch {
@@ -90,15 +95,23 @@ func Build(ctx context.Context, path string, src dataset.Source, schema dataset.
 	if err != nil {
 		return nil, err
 	}
+	var divided *cells
+	switch {
+	case cfg.Cells > 0:
+		if divided, err = findCells(ctx, src, p, cfg); err != nil {
+			return nil, err
+		}
+		cfg.Cells = divided.centres.Rows
+	case c == nil:
+		cfg = Config{}
+	}
 	if c != nil {
 		cfg.Bits = c.bits
-	} else {
-		cfg = Config{}
 	}
 	in, d := p.Dims()
 	schema.Dim = in
 	w, err := create(path, Info{Config: cfg, Features: d, Schema: schema, Scale: p.Scaler().Kind,
-		Densify: p.Scaler().Densify, Feature: p.Feature(), Why: why}, p, c)
+		Densify: p.Scaler().Densify, Feature: p.Feature(), Why: why}, p, c, divided)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +167,7 @@ func (x *Index) rewrite(ctx context.Context, path string, keep func(id int64) bo
 	}
 	info := x.info
 	info.Rows = 0
-	w, err := create(path, info, x.pipe, x.coder)
+	w, err := create(path, info, x.pipe, x.coder, x.cells)
 	if err != nil {
 		return nil, err
 	}
@@ -166,6 +179,9 @@ func (x *Index) rewrite(ctx context.Context, path string, keep func(id int64) bo
 		}
 		if !keep(id) {
 			continue
+		}
+		if x.cells != nil {
+			w.cellOf = append(w.cellOf, x.cellOf[i])
 		}
 		if err := w.row(id, x.z[i*d:(i+1)*d], x.norms[i], x.codes[i*words:(i+1)*words]); err != nil {
 			w.close()

@@ -138,9 +138,9 @@ func TestSearchFindsTheNearest(t *testing.T) {
 
 func TestSearchDoesNotDependOnThreads(t *testing.T) {
 	x := normal(5000, 9, 1)
-	_, index := build(t, x, mapping(t, 9, rbf), Config{Codes: Signs})
+	_, index := build(t, x, mapping(t, 9, rbf), Config{Codes: Signs, Cells: 30})
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for _, opt := range []Options{{K: 5}, {K: 5, Candidates: 50}} {
+	for _, opt := range []Options{{K: 5}, {K: 5, Candidates: 50}, {K: 5, Probes: 4}} {
 		var first [][]Neighbour
 		for threads := 1; threads <= 3; threads++ {
 			runtime.GOMAXPROCS(threads)
@@ -166,8 +166,8 @@ func TestTiesGoByNumber(t *testing.T) {
 	for i := range x.Rows {
 		x.Row(i)[0] = float32(i % 4)
 	}
-	_, index := build(t, matrix.Rows{Dense: x}, mapping(t, 3, rbf), Config{Codes: Cosines})
-	for _, opt := range []Options{{K: 5}, {K: 5, Candidates: 25}} {
+	_, index := build(t, matrix.Rows{Dense: x}, mapping(t, 3, rbf), Config{Codes: Cosines, Cells: 3})
+	for _, opt := range []Options{{K: 5}, {K: 5, Candidates: 25}, {K: 5, Probes: 2}} {
 		found, err := index.Search(matrix.Rows{Dense: x.Slice(2, 3)}, opt)
 		if err != nil {
 			t.Fatal(err)
@@ -192,6 +192,87 @@ func TestAllCandidatesAreAnExactSearch(t *testing.T) {
 		}
 		same(t, found, naive(t, p, x, queries, numbers(500), 10))
 	}
+}
+
+// A probe of all cells changes nothing; one of a few compares all rows of the cells whose centres are nearest, whatever other queries are beside.
+func TestProbes(t *testing.T) {
+	const n, d, cells = 600, 9, 12
+	x, queries := normal(n, d, 1), normal(40, d, 2)
+	p := mapping(t, d, rbf)
+	_, index := build(t, x, p, Config{Cells: cells, Seed: 3})
+	all, err := index.Search(queries, Options{K: 10, Probes: cells + 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, all, naive(t, p, x, queries, numbers(n), 10))
+	z, of := matrix.NewDense(n+40, index.info.Features), make([]int, n)
+	if err := p.Transform(z, matrix.Rows{Dense: &matrix.Dense{Rows: n + 40, Cols: d, Stride: d,
+		Data: slices.Concat(x.Dense.Data, queries.Dense.Data)}}); err != nil {
+		t.Fatal(err)
+	}
+	distances := func(row []float32) (list []float64) {
+		for c := range cells {
+			sum := 0.0
+			for j, v := range index.cells.centres.Row(c) {
+				sum += float64(row[j]-v) * float64(row[j]-v)
+			}
+			list = append(list, sum)
+		}
+		return list
+	}
+	for i := range n {
+		list := distances(z.Row(i))
+		of[i] = slices.Index(list, slices.Min(list))
+		if index.cellOf[i] != uint32(of[i]) {
+			t.Fatalf("row %d is in cell %d, and nearest to centre %d", i, index.cellOf[i], of[i])
+		}
+	}
+	for _, probes := range []int{1, 3} {
+		found, err := index.Search(queries, Options{K: 10, Probes: probes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for q := range found {
+			list := distances(z.Row(n + q))
+			limit := slices.Sorted(slices.Values(list))[probes-1]
+			var ids []int64
+			var rows []int
+			for i, cell := range of {
+				if list[cell] <= limit {
+					ids, rows = append(ids, int64(i)), append(rows, i)
+				}
+			}
+			one := queries.Slice(q, q+1)
+			same(t, found[q:q+1], naive(t, p, matrix.Pick(x, rows), one, ids, 10))
+			alone, err := index.Search(one, Options{K: 10, Probes: probes})
+			if err != nil || !slices.Equal(alone[0], found[q]) {
+				t.Fatalf("query %d alone: %v, among others %v, %v", q, alone, found[q], err)
+			}
+		}
+	}
+}
+
+// Rows that come later go to the nearest cells, and those that are deleted leave theirs.
+func TestCellsOfRowsThatComeAndGo(t *testing.T) {
+	p := mapping(t, 9, rbf)
+	all, queries, ctx := normal(300, 9, 1), normal(15, 9, 2), context.Background()
+	path, index := build(t, all.Slice(0, 200), p, Config{Cells: 7})
+	centres := slices.Clone(index.cells.centres.Data)
+	if _, err := index.Add(ctx, path, source(t, all.Slice(200, 300)), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(t, path).Delete(ctx, path, []int64{0, 299}); err != nil {
+		t.Fatal(err)
+	}
+	index = open(t, path)
+	if !slices.Equal(index.cells.centres.Data, centres) {
+		t.Error("centres have moved")
+	}
+	found, err := index.Search(queries, Options{K: 12, Probes: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, found, naive(t, p, all.Slice(1, 299), queries, numbers(299)[1:], 12))
 }
 
 func TestRowsComeAndGo(t *testing.T) {
@@ -262,6 +343,8 @@ func TestBadOptions(t *testing.T) {
 		{Config{Codes: Signs, Bits: 100}, p, "multiple of 64"},
 		{Config{Bits: 64}, p, "say which codes"},
 		{Config{Codes: Cosines}, pipeline.Identity(4), "shift-invariant"},
+		{Config{Cells: 1}, p, "give 2 to"},
+		{Config{Cells: 21}, p, "21 cells of 20 rows"},
 	} {
 		path := filepath.Join(t.TempDir(), "index")
 		_, err := Build(context.Background(), path, src, *src.Schema(), c.p, nil, c.cfg, nil)
@@ -284,6 +367,8 @@ func TestBadOptions(t *testing.T) {
 	}{
 		{plain, x, Options{}, "1 or more"},
 		{plain, x, Options{K: 1, Candidates: 5}, "no codes"},
+		{plain, x, Options{K: 1, Probes: 5}, "no cells"},
+		{coded, x, Options{K: 1, Probes: 5, Candidates: 5}, "give one of them"},
 		{coded, x, Options{K: 6, Candidates: 5}, "as many or more"},
 		{plain, normal(2, 5, 1), Options{K: 1}, "5 dimensions"},
 		{plain, wrong, Options{K: 1}, "row 290"},

@@ -14,6 +14,7 @@ import (
 
 	"mercer/internal/engine/safetensors"
 	"mercer/internal/solve/pipeline"
+	"mercer/matrix"
 )
 
 // Open opens the index at a path. Its features are mapped into memory where the system can, and checked when Verify
@@ -99,7 +100,7 @@ func (x *Index) restore(begin int64, tensors safetensors.Tensors) (err error) {
 	if i.Feature != nil && i.Feature.Features != i.Features || i.Rows > math.MaxInt32 {
 		return errCut
 	}
-	if i.Rows < 1 || i.Features < 1 || int64(i.Rows) > begin/4/int64(i.Features) || i.Bits < 0 || i.Bits%64 != 0 || i.Bits > mostBits {
+	if i.Rows < 1 || i.Features < 1 || int64(i.Rows) > begin/4/int64(i.Features) || i.Bits < 0 || i.Bits%64 != 0 || i.Bits > mostBits || i.Cells < 0 || i.Cells > mostCells {
 		return errCut
 	}
 	most, err := pipeline.MaxMemory(0)
@@ -121,13 +122,23 @@ func (x *Index) restore(begin int64, tensors safetensors.Tensors) (err error) {
 	norms := aligned(align + 4*rows*int64(i.Features))
 	ids := aligned(norms + 4*rows)
 	codes := aligned(ids + 8*rows)
-	if aligned(codes+8*rows*words) != begin {
+	cellOf := aligned(codes + 8*rows*words)
+	end := cellOf
+	if i.Cells > 0 {
+		end = aligned(cellOf + 4*rows)
+	}
+	if end != begin {
 		return errCut
 	}
 	b := x.file
 	sum := crc32.Checksum(b[norms:norms+4*rows], castagnoli)
 	sum = crc32.Update(sum, castagnoli, b[ids:ids+8*rows])
-	if crc32.Update(sum, castagnoli, b[codes:codes+8*rows*words]) != i.Sum {
+	sum = crc32.Update(sum, castagnoli, b[codes:codes+8*rows*words])
+	if i.Cells > 0 {
+		sum = crc32.Update(sum, castagnoli, b[cellOf:cellOf+4*rows])
+		x.cellOf = unsafe.Slice((*uint32)(unsafe.Pointer(&b[cellOf])), rows)
+	}
+	if sum != i.Sum {
 		return errCut
 	}
 	x.z = unsafe.Slice((*float32)(unsafe.Pointer(&b[align])), rows*int64(i.Features))
@@ -145,6 +156,39 @@ func (x *Index) restore(begin int64, tensors safetensors.Tensors) (err error) {
 	}
 	if i.Next <= last {
 		return errCut
+	}
+	return x.restoreCells(tensors)
+}
+
+// restoreCells gives the rows of an index to its cells.
+func (x *Index) restoreCells(tensors safetensors.Tensors) error {
+	n := x.info.Cells
+	if n == 0 {
+		return nil
+	}
+	t, err := tensors.Want(cellTensor, false, n, x.info.Features)
+	if err != nil {
+		return err
+	}
+	for _, v := range t.F32 {
+		if v-v != 0 {
+			return errCut
+		}
+	}
+	x.cells = newCells(&matrix.Dense{Rows: n, Cols: x.info.Features, Stride: x.info.Features, Data: t.F32})
+	sizes := make([]int, n)
+	for _, cell := range x.cellOf {
+		if cell >= uint32(n) {
+			return errCut
+		}
+		sizes[cell]++
+	}
+	all := make([]int32, len(x.cellOf))
+	for cell, size := range sizes {
+		x.cells.rows[cell], all = all[:0:size], all[size:]
+	}
+	for i, cell := range x.cellOf {
+		x.cells.rows[cell] = append(x.cells.rows[cell], int32(i))
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func TestDamagedFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seconds")
 	}
-	path, index := build(t, normal(20, 4, 1), mapping(t, 4, rbf), Config{Codes: Signs, Bits: 64})
+	path, index := build(t, normal(20, 4, 1), mapping(t, 4, rbf), Config{Codes: Signs, Bits: 64, Cells: 2})
 	file, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,8 @@ func gap(x *Index, at int64) bool {
 	norms := aligned(align + 4*rows*int64(x.info.Features))
 	ids := aligned(norms + 4*rows)
 	codes := aligned(ids + 8*rows)
-	return !(at >= norms && at < norms+4*rows || at >= ids && at < ids+8*rows || at >= codes && at < codes+8*rows*words)
+	cells := aligned(codes + 8*rows*words)
+	return !(at >= cells && at < cells+4*rows || at >= norms && at < norms+4*rows || at >= ids && at < ids+8*rows || at >= codes && at < codes+8*rows*words)
 }
 
 func TestOpenSaysWhatIsWrong(t *testing.T) {
@@ -78,7 +79,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	small, _ := build(f, normal(3, 2, 1), mapping(f, 2, rbf), Config{Codes: Signs, Bits: 64})
+	small, _ := build(f, normal(3, 2, 1), mapping(f, 2, rbf), Config{Codes: Signs, Bits: 64, Cells: 2})
 	b, err := os.ReadFile(small)
 	if err != nil {
 		f.Fatal(err)
@@ -101,6 +102,9 @@ func FuzzParse(f *testing.F) {
 		x.Search(queries, Options{K: 2})
 		if x.coder != nil {
 			x.Search(queries, Options{K: 2, Candidates: 2})
+		}
+		if x.cells != nil {
+			x.Search(queries, Options{K: 2, Probes: 1})
 		}
 	})
 }

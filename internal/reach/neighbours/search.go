@@ -30,6 +30,10 @@ type Options struct {
 	// Candidates is the number of rows whose codes are nearest, among which features decide; 0 means that features of
 	// all rows are compared. It is at least K.
 	Candidates int
+
+	// Probes is the number of cells, nearest to a query, whose rows are compared; 0 means that Candidates say which. There may be fewer
+	// neighbours than K.
+	Probes int
 }
 
 // Search finds the nearest rows of each row of x, nearest first, and those with the smaller number first among
@@ -40,6 +44,10 @@ func (x *Index) Search(rows matrix.Rows, opt Options) ([][]Neighbour, error) {
 		return nil, fmt.Errorf("%d neighbours; give 1 or more", opt.K)
 	case opt.Candidates != 0 && x.coder == nil:
 		return nil, fmt.Errorf("the index has no codes, so a search compares the features of all rows; build it with codes")
+	case opt.Probes < 0 || opt.Probes > 0 && opt.Candidates != 0:
+		return nil, fmt.Errorf("%d probes and %d candidates; give one of them, 1 or more", opt.Probes, opt.Candidates)
+	case opt.Probes > 0 && x.cells == nil:
+		return nil, fmt.Errorf("the index has no cells, so a search compares the features of all rows; build it with cells")
 	case opt.Candidates != 0 && opt.Candidates < opt.K:
 		return nil, fmt.Errorf("%d candidates for %d neighbours; give as many or more", opt.Candidates, opt.K)
 	}
@@ -50,6 +58,10 @@ func (x *Index) Search(rows matrix.Rows, opt Options) ([][]Neighbour, error) {
 		z.Reshape(part.Len(), x.info.Features)
 		if err := x.pipe.Transform(z, part); err != nil {
 			return nil, later(err, i)
+		}
+		if opt.Probes > 0 {
+			x.probe(z, opt.K, opt.Probes, found[i:i+part.Len()])
+			continue
 		}
 		if opt.Candidates == 0 {
 			x.scan(z, opt.K, found[i:i+part.Len()])
@@ -172,6 +184,13 @@ type entry struct {
 }
 
 func (a entry) over(b entry) bool { return a.key > b.key || a.key == b.key && a.place > b.place }
+
+// offer adds a place unless others come before it, in any order of calls.
+func (h *heap) offer(key float32, place int32) {
+	if e := (entry{key, place}); len(h.list) < h.most || h.list[0].over(e) {
+		h.add(key, place)
+	}
+}
 
 // add adds a key below the limit that it returns: above it, keys are not wanted any more.
 func (h *heap) add(key float32, place int32) float32 {

@@ -17,7 +17,7 @@ import (
 )
 
 // A file is, in this order and little-endian: 64 bytes that begin with magic; the features, float32; from the next multiple
-// of 64 on, the squares of their norms, float32; from the next, the rows' numbers, int64; the codes, uint64; from the next, a
+// of 64 on, the squares of their norms, float32; from the next, the rows' numbers, int64; the codes, uint64; from the next, if there are cells, those of the rows, uint32; from the next, a
 // safetensors file with the description and what the pipeline has fitted; its length, uint64; and tail.
 // Features are written as they come, so that only what follows them is in memory.
 
@@ -26,6 +26,8 @@ const (
 	tail    = "\nINDEX.\n"
 	align   = 64
 	version = "1"
+
+	cellTensor = "cells.centres"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -38,24 +40,26 @@ type writer struct {
 	info  Info
 	pipe  *pipeline.Pipeline
 	coder *coder
+	cells *cells
 	path  string
 	file  *atomicfile.File
 	out   *bufio.Writer
 	at    int64
 	raw   []byte
 
-	norms []float32
-	ids   []int64
-	codes []uint64
+	norms  []float32
+	ids    []int64
+	codes  []uint64
+	cellOf []uint32
 }
 
 // create begins the file of an index whose rows are to come.
-func create(path string, info Info, p *pipeline.Pipeline, c *coder) (*writer, error) {
+func create(path string, info Info, p *pipeline.Pipeline, c *coder, divided *cells) (*writer, error) {
 	f, err := atomicfile.Create(path)
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{info: info, pipe: p, coder: c, path: path, file: f, out: bufio.NewWriterSize(f, 1<<20)}
+	w := &writer{info: info, pipe: p, coder: c, cells: divided, path: path, file: f, out: bufio.NewWriterSize(f, 1<<20)}
 	w.info.FeatureSum, w.info.Sum = 0, 0
 	first := make([]byte, align)
 	copy(first, magic)
@@ -91,6 +95,11 @@ func (w *writer) add(rows matrix.Rows, z *matrix.Dense) (data bool, err error) {
 			}
 		}
 		codes = w.coder.encode(nil, scaled, z)
+	}
+	if w.cells != nil {
+		for _, of := range w.cells.nearest(z, 1) {
+			w.cellOf = append(w.cellOf, uint32(of[0]))
+		}
 	}
 	words := w.info.Bits / 64
 	for r := range z.Rows {
@@ -147,6 +156,7 @@ func (w *writer) commit() (*Info, error) {
 		w.section(len(w.norms), func(b []byte, i int) []byte { return le.AppendUint32(b, math.Float32bits(w.norms[i])) }),
 		w.section(len(w.ids), func(b []byte, i int) []byte { return le.AppendUint64(b, uint64(w.ids[i])) }),
 		w.section(len(w.codes), func(b []byte, i int) []byte { return le.AppendUint64(b, w.codes[i]) }),
+		w.section(len(w.cellOf), func(b []byte, i int) []byte { return le.AppendUint32(b, w.cellOf[i]) }),
 	} {
 		if err != nil {
 			return nil, err
@@ -158,6 +168,10 @@ func (w *writer) commit() (*Info, error) {
 	}
 	tensors := map[string]*safetensors.Tensor{}
 	w.pipe.AddTensors(tensors, "")
+	if w.cells != nil {
+		c := w.cells.centres
+		tensors[cellTensor] = &safetensors.Tensor{Shape: []int{c.Rows, c.Cols}, F32: c.Contiguous()}
+	}
 	var description bytes.Buffer
 	if err := safetensors.Write(&description, map[string]string{"format": "mercer-index", "version": version, "index": string(info)}, tensors); err != nil {
 		return nil, err

@@ -78,14 +78,16 @@ def ours(*args):
 
 
 def mercer(folder, x, q, flags):
-    """Indexes of mercer: exact, and by 256 bits with several numbers of candidates."""
+    """Indexes of mercer: exact, by codes and by cells."""
     paths = {name: f"{folder}/{name}.npy" for name in ("x", "q", "one")}
     for name, rows in (("x", x), ("q", q), ("one", q[:1])):
         np.save(paths[name], rows)
-    for codes in ((), ("--codes", "signs", "--bits", "256")):
-        index = f"{folder}/index"
+    ways = {"": ((),), "--codes signs --bits 256": (("--candidates", "200"), ("--candidates", "800")),
+            "--cells 256": (("--probes", "4"), ("--probes", "16"))}
+    for codes, searches in ways.items():
+        index, codes = f"{folder}/index", codes.split()
         _, built = ours("index", paths["x"], "--label", "none", *flags, *codes, "-o", index)
-        for candidates in ((), ("--candidates", "200"), ("--candidates", "800")) if codes else ((),):
+        for candidates in searches:
             def search(candidates=candidates):
                 out, all = ours("search", index, paths["q"], "--label", "none", "--k", str(K), "--json", *candidates)
                 _, one = ours("search", index, paths["one"], "--label", "none", "--k", str(K), "--json", *candidates)
