@@ -39,6 +39,9 @@ func (m *Model) restorePredictor(t safetensors.Tensors, d int) (Predictor, error
 	if report := ReportOf[*rfm.Report](&m.info.Training); report != nil {
 		return m.restoreRecursive(t, report, d)
 	}
+	if report := ReportOf[*reduce.ResidualReport](&m.info.Training); report != nil {
+		return restoreResidual(t, report.Report.Components, d)
+	}
 	w, err := t.Want("linear.w", false, d, m.info.Outputs)
 	if err != nil {
 		return nil, err

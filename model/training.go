@@ -60,6 +60,7 @@ var reportKinds = []struct {
 	{"l1", (*learn.L1Report)(nil), false},
 	{"lda", (*learn.LDAReport)(nil), false},
 	{"kmeans", (*learn.KMeansReport)(nil), false},
+	{"residual", (*reduce.ResidualReport)(nil), false},
 	{"kernel_ridge", (*exact.RidgeReport)(nil), true},
 	{"iterative", (*exact.IterativeReport)(nil), true},
 	{"falkon", (*exact.FalkonReport)(nil), true},

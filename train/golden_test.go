@@ -154,6 +154,7 @@ var goldenConfigs = []struct {
 	{"logistic-l1", "classes", Config{Learner: Logistic{Penalty: "l1", C: 1}, Map: Map{Features: 32}}},
 	{"logistic-labels", "labels", Config{Learner: Logistic{}, Map: Map{Features: 32}}},
 	{"one-class", "numbers", Config{Learner: OneClass{Outliers: 0.2}, Map: Map{Features: 32}}},
+	{"residual", "numbers", Config{Learner: Residual{Outliers: 0.2}, Map: Map{Features: 32}}},
 	{"online-sgd", "classes", Config{Learner: SGD{}, Map: Map{Features: 32}}},
 	{"online-adagrad", "numbers", Config{Learner: SGD{Optimizer: "adagrad", Loss: "huber", Epochs: 2}, Map: Map{Features: 32}}},
 	{"kernel-ridge", "classes", Config{Learner: KernelRidge{}}},

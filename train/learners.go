@@ -116,7 +116,7 @@ var table []Traits
 func init() { // not a value of table: learners look others up
 	table = []Traits{
 		ridgeLearner, lassoLearner, elasticNetLearner, groupLassoLearner,
-		ldaLearner, svmLearner, svrLearner, logisticLearner, oneClassLearner, kmeansLearner, onlineLearner,
+		ldaLearner, svmLearner, svrLearner, logisticLearner, oneClassLearner, residualLearner, kmeansLearner, onlineLearner,
 		kernelRidgeLearner, falkonLearner, kernelSVMLearner, knnLearner, rfmLearner,
 	}
 }

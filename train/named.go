@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Learner is a learner with its options: a Ridge, Lasso, ElasticNet, GroupLasso, LDA, SVM, SVR, Logistic, OneClass, KMeans, SGD, KernelRidge, KNN,
+// Learner is a learner with its options: a Ridge, Lasso, ElasticNet, GroupLasso, LDA, SVM, SVR, Logistic, OneClass, Residual, KMeans, SGD, KernelRidge, KNN,
 // Falkon, KernelSVM or RFM, or one that is Named.
 type Learner interface{ learner() string }
 

@@ -26,7 +26,7 @@ var oneClassLearner = Traits{
 	tasks:   []string{"outliers"},
 	options: OneClass{},
 	help: map[string]*option.Phrase{
-		"outliers": option.Phrasef("ν of one-class and of kernel-svm for outliers, the share of the rows that may lie outside " +
+		"outliers": option.Phrasef("ν of one-class, of residual and of kernel-svm for outliers, the share of the rows that may lie outside " +
 			"(default 0.1)"),
 	},
 	check:  checked((*OneClass).check),

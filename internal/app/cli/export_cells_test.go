@@ -28,7 +28,7 @@ type exportCell struct {
 func exportCells() (maps, kernels []*exportCell) {
 	names, _ := feature.Names()
 	for _, learner := range train.Learners() {
-		if l := train.LearnerOf(learner); l.Exact() || learner == "rfm" {
+		if l := train.LearnerOf(learner); l.Exact() || learner == "rfm" || learner == "residual" { // which no target has
 			continue
 		}
 		for _, name := range append([]string{"none"}, names...) {

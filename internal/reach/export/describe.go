@@ -188,6 +188,8 @@ func (x *matrices) learner(m *model.Model) error {
 		return x.single(p)
 	case machine:
 		return x.single(p)
+	case model.Residual:
+		return errors.New("residuals of principal components cannot be exported: they are neither linear nor kernel machines")
 	case model.Nearest:
 		return errors.New("nearest neighbours cannot be exported: their prediction is a search and no formula")
 	default:
