@@ -206,7 +206,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Kernel.Name, c.Kernel.Gamma = p.Kernel.Name, p.Gamma
 		c.Kernel.Degree, c.Kernel.Coef0, c.Kernel.Nu, c.Kernel.Homogeneity = p.Kernel.Degree, p.Kernel.Coef0, p.Kernel.Nu, p.Kernel.Homogeneity
 	}
-	if c.machine() && c.Map.Name != feature.Precomputed {
+	if c.machine() && !c.pipeline().Mapped() {
 		if c.Map.Name != "" {
 			return c, c.errMap()
 		}

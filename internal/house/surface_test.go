@@ -16,9 +16,9 @@ import (
 var (
 	trainForPrograms = []string{
 		"As", "Calibration", "Config", "Continue", "ElasticNet", "Falkon", "Fit", "FitBagPipeline", "FitBags",
-		"FitPipeline", "FitStatistics", "GroupLasso", "KMeans", "Kernel", "KernelRidge", "KernelSVM", "LDA", "Lasso", "Learner",
+		"FitPipeline", "FitStatistics", "GroupLasso", "KMeans", "KNN", "Kernel", "KernelRidge", "KernelSVM", "LDA", "Lasso", "Learner",
 		"Learners", "LoadStatistics", "Logistic", "Map", "Metric", "Named", "NewPlan", "OneClass", "Online", "Options",
-		"PartialFit", "Plan", "Prediction", "RFM", "ReadStatistics", "Reduction", "Report", "Resolve", "Ridge", "SGD",
+		"PartialFit", "Plan", "Prediction", "RFM", "ReadStatistics", "Reduction", "Report", "Residual", "Resolve", "Ridge", "SGD",
 		"SVM", "SVR", "Shrinkage", "Statistics", "Step", "Survey",
 	}
 	trainForSearches = []string{

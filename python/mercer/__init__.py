@@ -8,10 +8,10 @@ from .model import Model, fit, frombytes, load
 
 __version__ = "0.1.0"
 __all__ = ["MercerError", "Model", "fit", "frombytes", "load", "set_threads",
-           "MercerClassifier", "MercerRegressor", "MercerTransformer", "MercerCluster"]
+           "MercerClassifier", "MercerRegressor", "MercerTransformer", "MercerCluster", "MercerNeighbors"]
 
 if TYPE_CHECKING:
-    from .estimators import MercerClassifier, MercerCluster, MercerRegressor, MercerTransformer
+    from .estimators import MercerClassifier, MercerCluster, MercerNeighbors, MercerRegressor, MercerTransformer
 
 
 def __getattr__(name: str) -> Any:

@@ -17,7 +17,7 @@ from .model import Fitted, Model, fit, kmeans
 
 _NAMES = {"lam": "lambda", "C": "c"}
 _ONE_LABEL = ("rfm", "kernel-svm", "kernel-ridge", "falkon", "knn")
-_OTHERS = ("options", "random_state", "verbose", "missing", "n_clusters", "n_init", "max_iter")
+_OTHERS = ("options", "random_state", "verbose", "missing", "n_clusters", "n_init", "max_iter", "n_neighbors")
 
 
 def _seed(random_state: Any) -> int:
@@ -383,3 +383,77 @@ class MercerCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMi
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
+
+
+class MercerNeighbors(_Base):
+    """The rows nearest to others by their distances in the space of features, compared with all rows.
+
+    n_neighbors is how many are found unless a call says otherwise. The other parameters are those of MercerTransformer. `mercer index`
+    makes indexes of more rows than memory holds.
+    """
+
+    model_: Fitted
+
+    def __init__(self, n_neighbors: int = 5, *, map: str | None = None, kernel: str | None = None, gamma: float | str | None = None,
+                 degree: int | None = None, coef0: float | None = None, nu: float | None = None, features: int | None = None,
+                 scale: str = "auto", missing: str = "auto", options: dict[str, Any] | None = None, random_state: Any = 1,
+                 verbose: Any = "auto") -> None:
+        self.n_neighbors = n_neighbors
+        self.map = map
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.nu = nu
+        self.features = features
+        self.scale = scale
+        self.missing = missing
+        self.options = options
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> MercerNeighbors:
+        """Fits scaling and map to the rows X, and keeps their features."""
+        X = self._rows(X, True, 1 if isinstance(self.gamma, numbers.Real) else 2)
+        self.model_ = self._fit(X, None, None, self._config(), map_only=True)
+        self._z = self.model_.transform(X)
+        self._half = np.einsum("ij,ij->i", self._z, self._z, dtype=np.float64) / 2
+        self.n_samples_fit_ = len(self._z)
+        return self
+
+    def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
+        """The distances and numbers of the nearest of the fitted rows, nearest first: a row of each for every row of X. Without X the fitted
+        rows are asked for, and none is its own neighbour."""
+        model = self._fitted()
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        if isinstance(k, bool) or not isinstance(k, numbers.Integral):
+            raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
+        own = X is None
+        if not 0 < k <= self.n_samples_fit_ - own:
+            raise ValueError(f"Expected 0 < n_neighbors <= n_samples_fit{' - 1' if own else ''}, but n_neighbors = {k}, "
+                             f"n_samples_fit = {self.n_samples_fit_}")
+        asked = self._z if own else model.transform(self._rows(X, False))
+        distances, places = np.empty((len(asked), k)), np.empty((len(asked), k), np.int64)
+        more = min(k + 8, self.n_samples_fit_ - own)  # products of float32 choose these, and float64 decides
+        height = max(1, (1 << 24) // self.n_samples_fit_)
+        for i in range(0, len(asked), height):
+            q = asked[i:i + height]
+            far = self._half.astype(np.float32) - q @ self._z.T
+            if own:
+                far[np.arange(len(q)), i + np.arange(len(q))] = np.inf
+            some = np.sort(np.argpartition(far, more - 1, axis=1)[:, :more], axis=1)
+            apart = np.linalg.norm(self._z[some].astype(np.float64) - q[:, None], axis=2)
+            order = np.argsort(apart, axis=1, kind="stable")[:, :k]
+            distances[i:i + height] = np.take_along_axis(apart, order, 1)
+            places[i:i + height] = np.take_along_axis(some, order, 1)
+        return (distances, places) if return_distance else places
+
+    def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity") -> Any:
+        """A sparse matrix, rows of X × fitted rows: 1 for neighbours, or their distances with mode="distance"."""
+        from scipy.sparse import csr_matrix
+        if mode not in ("connectivity", "distance"):
+            raise ValueError(f"mode is {mode!r}; expected 'connectivity' or 'distance'")
+        distances, places = self.kneighbors(X, n_neighbors)
+        n, k = places.shape
+        values = distances.ravel() if mode == "distance" else np.ones(n * k)
+        return csr_matrix((values, places.ravel(), np.arange(0, n * k + 1, k)), shape=(n, self.n_samples_fit_))

@@ -11,13 +11,14 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from mercer import MercerClassifier, MercerCluster, MercerError, MercerRegressor, MercerTransformer, fit, load
+from mercer import MercerClassifier, MercerCluster, MercerError, MercerNeighbors, MercerRegressor, MercerTransformer, fit, load
 from sklearn.base import clone
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import load_diabetes, load_digits, make_circles, make_multilabel_classification
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OrdinalEncoder
 from sklearn.utils.estimator_checks import estimator_checks_generator
@@ -25,13 +26,14 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 CHOICES = "the number of features, the scaling, γ and λ or C are chosen by the rows, and rows that are repeated choose otherwise than weighted ones"
 STARTS = "centres start at rows that are drawn, and repeated rows are drawn otherwise than weighted ones"
 ROUNDING = "the iteration ends within the rounding of float32, which is above the check's 1e-7"
+KNN = "a row repeated is several neighbours, and a weighted one is one"
 WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 FIXED = {"gamma": .05, "features": 256, "scale": "none"}
 CHECKED = [
-    (MercerClassifier(), CHOICES), (MercerRegressor(), CHOICES), (MercerTransformer(), None), (MercerCluster(), STARTS),
+    (MercerClassifier(), CHOICES), (MercerRegressor(), CHOICES), (MercerTransformer(), None), (MercerCluster(), STARTS), (MercerNeighbors(), None),
     # With these nothing is left to the rows.
     (MercerClassifier("ridge", lam=1., calibrate="none", **FIXED), None), (MercerRegressor("ridge", lam=.01, **FIXED), None),
-    (MercerTransformer(**FIXED), None), (MercerTransformer("nystrom", features=5), None),
+    (MercerTransformer(**FIXED), None), (MercerTransformer("nystrom", features=5), None), (MercerClassifier("knn", gamma=.5, calibrate="none"), KNN),
     (MercerClassifier("kernel-svm", C=1., gamma=.5, calibrate="none"), None), (MercerRegressor("kernel-ridge", lam=1., gamma=.5), None),
     (MercerClassifier("logistic", C=1., **FIXED), ROUNDING), (MercerClassifier("svm", C=1., calibrate="none", options={"tolerance": 1e-7}, **FIXED), ROUNDING),
 ]
@@ -178,6 +180,25 @@ def test_clusters_that_are_not_convex():
     assert c.transform(x).shape == (600, 2) and (c.predict(x) == c.labels_).mean() > .99
     assert pickle.loads(pickle.dumps(c)).predict(x).tolist() == c.predict(x).tolist()
     assert list(c.get_feature_names_out()) == ["mercercluster0", "mercercluster1"]
+
+
+def test_neighbours_are_those_of_scikit_learn(frame):
+    x, _ = load_digits(return_X_y=True)
+    m, want = MercerNeighbors(7, kernel="linear", scale="none").fit(x[:1500]), NearestNeighbors(n_neighbors=7).fit(x[:1500])
+    for rows in (x[1500:], None):
+        got, expected = m.kneighbors(rows), want.kneighbors(rows)
+        np.testing.assert_allclose(got[0], expected[0], atol=1e-3)
+        assert (got[1] == expected[1]).mean() > .999  # but for ties
+        np.testing.assert_allclose(m.kneighbors_graph(rows, mode="distance").sum(1), want.kneighbors_graph(rows, mode="distance").sum(1), rtol=1e-5)
+    k = np.exp(-.001 * ((x[:60, None] - x[None, :1500]) ** 2).sum(2))
+    near = MercerNeighbors(gamma=.001, scale="none", features=8192).fit(x[:1500]).kneighbors(x[:60], 1)
+    np.testing.assert_allclose(near[0], 0, atol=1e-3)
+    assert (near[1][:, 0] == k.argmax(1)).all()
+    d, _ = frame
+    assert (MercerNeighbors(1, features=256).fit(d).kneighbors(d.iloc[:50])[0] < 1e-3).all()
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(m)).kneighbors(x[1500:])[1], m.kneighbors(x[1500:])[1])
+    with pytest.raises(ValueError, match="n_neighbors <= n_samples_fit"):
+        m.kneighbors(n_neighbors=1500)
 
 
 def test_labels_of_any_number():

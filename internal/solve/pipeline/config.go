@@ -130,7 +130,7 @@ func (c *Config) check() error {
 // linear says whether there is no map because the kernel needs none.
 func (c *Config) linear() bool { return c.Kernel.Linear() && c.Map == "" && c.Groups == "" }
 
-// Mapped says whether rows are mapped.
+// Mapped says whether rows are mapped. For a learner of the kernel itself they are if the kernel is precomputed.
 func (c *Config) Mapped() bool { return (!c.Exact || c.Map == feature.Precomputed) && !c.linear() }
 
 // SplitGamma splits γ into the rule, "median", "scale" or "", and the factor that multiplies it.
