@@ -226,7 +226,7 @@ func chebyshevItems() []Item {
 			By: []string{"L12-1", "L12-1-3000", "L12-1-5000"}},
 		{Paper: p, Number: "table 2", Shows: "accuracies on " + pascal + " (SIFT words); here on other histograms",
 			By: []string{"L12-1", "L12-1-3000", "L12-1-5000"}},
-		lacking(p, "table 3", "segmentation with several kernels", pascal, nearSegments+", beside its figures"),
+		{Paper: p, Number: "table 3", Shows: "segmentation of PASCAL VOC 2010 with several kernels; here articles with three descriptors", By: []string{"L12-3"}},
 		lacking(p, "table 4", "accuracies on ImageNet", "ILSVRC 2010 with its bags of words", nearSegments+", beside its figures"),
 	}
 }

@@ -139,7 +139,7 @@ func Tables() []*Table {
 	return slices.Concat(sivertsen2014(), sivertsenFigures(), sivertsenSpeed(), []*Table{sivertsenDigits()}, lopez2018(),
 		lopez2019(), []*Table{lopezTemplates()}, lopezDependence(), lopezTimes(), lopezFigures(),
 		[]*Table{lopezTests(), lopezQuadratic(), lopezAccuracy(), lopezF1(), lopezDegrees()}, kumarResults(),
-		kumarHistograms(), histograms())
+		kumarHistograms(), histograms(), []*Table{severalKernels()})
 }
 
 // Papers are the marks of the papers, such as S14.

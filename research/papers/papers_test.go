@@ -50,7 +50,7 @@ func TestTablesAreWhole(t *testing.T) {
 					continue
 				}
 				if strings.HasPrefix(table.Name, "L12") { // of other data than ours: a sixth of 1,000 classes to half of 20 are right
-					if !(f.Mean > 11 && f.Mean < 50 && f.SD < 1.5) || j < len(histogramSets) {
+					if !(f.Mean > 11 && f.Mean < 50 && f.SD < 1.5) || j < len(table.Columns)-table.LackingColumns {
 						t.Errorf("%s: %s, %s: %s is no accuracy on the paper's data", table.Name, row.Name, table.Columns[j], f.Text)
 					}
 					continue

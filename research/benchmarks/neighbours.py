@@ -1,7 +1,7 @@
 """Nearest rows: recall of the ten nearest against processor time a query, beside faiss and hnswlib, all on one thread.
 
     pip install faiss-cpu hnswlib scikit-learn
-    python3 neighbours.py MERCER FOLDER     # FOLDER has mnist, aloi_colorhist and news20 as tools/data fetches them
+    python3 neighbours.py MERCER FOLDER     # FOLDER has mnist, aloi_colorhist and news20
 
 Three sets: images by Euclidean distance; colour histograms by that of the chi2 kernel, to which the others come by square roots (Hellinger); and
 dense embeddings of documents (100 leading components of TF-IDF). Times are processor times: of mercer those of a search of all queries
