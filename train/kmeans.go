@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -93,7 +94,7 @@ func (f *job) kmeans() (*solution, error) {
 	f.progress("solve", 0, 0)
 	linear, report, err := learn.FitKMeans(f.ctx, all.z, all.weights, learn.KMeans{
 		Clusters: o.Clusters, Starts: o.Starts, MaxIter: o.MaxIter, Seed: f.cfg.Seed,
-		Progress: func(starts int) { f.progress("solve", starts*f.sum.Rows, float64(starts)/float64(max(o.Starts, 4))) },
+		Progress: func(starts int) { f.progress("solve", starts*f.sum.Rows, float64(starts)/float64(cmp.Or(o.Starts, 4))) },
 	})
 	if err != nil {
 		return nil, f.located(err)
