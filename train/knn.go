@@ -27,6 +27,7 @@ var knnLearner = Traits{
 	name:    KNN{}.learner(),
 	tasks:   []string{"classify", "regress"},
 	options: KNN{},
+	implied: []string{"neighbours", "neighbour_weights"},
 	squares: true,
 	help: map[string]*option.Phrase{
 		"neighbours": option.Phrasef("rows whose targets knn averages (default: what leave-one-out finds best, up to 100)"),
@@ -48,7 +49,7 @@ var knnLearner = Traits{
 func (o *KNN) check(*Config) error {
 	o.Weighting = strings.ToLower(o.Weighting)
 	if o.Weighting != "" && !slices.Contains(exact.Weightings, o.Weighting) {
-		return fmt.Errorf("neighbour_weights %q is not known; known are %s", o.Weighting, strings.Join(exact.Weightings, ", "))
+		return option.Errorf("%s is not known; known are %s", option.Set("neighbour_weights", o.Weighting), strings.Join(exact.Weightings, ", "))
 	}
 	return nil
 }
