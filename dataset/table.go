@@ -240,6 +240,15 @@ func (t *table) planFor(m *Schema) error {
 	if err := t.follow(m); err != nil {
 		return err
 	}
+	if err := t.contradiction(m); err != nil {
+		return err
+	}
+	if m.Unlabelled && t.schema.Group == nil {
+		for _, l := range t.schema.Labels {
+			t.roles[l.At] = role{}
+		}
+		t.schema.Labels = nil
+	}
 	for i, c := range t.attributes {
 		if c.text && !c.code && t.roles[i].kind == numeric {
 			it := "the model"

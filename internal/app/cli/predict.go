@@ -196,6 +196,7 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 	if !p.tabular() || m.Bag() != nil {
 		p.data.Columns.Carry = ""
 	}
+	m.Info().Schema.Unlabelled = true
 	src, err := openRows(cmd, m, path, p.data)
 	if err != nil {
 		return err
