@@ -72,7 +72,7 @@ func (p *tableParser) collectCell(i int, cell []byte) (float64, error) {
 		switch {
 		case ok && p.schema.NA == nil:
 			return v, nil
-		case p.isMissing(cell):
+		case p.isMissing(cell) || !ok && noNumber(cell):
 			return math.NaN(), nil
 		case !ok:
 			if v, ok = parseBool(trim(cell)); !ok {
@@ -94,7 +94,7 @@ func (p *tableParser) collectCell(i int, cell []byte) (float64, error) {
 		}
 		return float64(id), nil
 	}
-	if p.isMissing(cell) {
+	if p.isMissing(cell) || a.measure != measureWords && noNumber(cell) {
 		return math.NaN(), nil
 	}
 	switch a.measure {

@@ -29,6 +29,7 @@ type firstCells struct {
 	found   string   // the kind that they suggest
 	cells   []string // without missing ones
 	word    string   // the first that stands for a missing value and could be a name, such as none
+	mark    string   // the first that stands for a missing value in a column of numbers or dates alone, such as -
 	written bool     // numbers with separators, currencies, …
 	decimal string   // their decimal separator
 	code    bool     // digits with leading zeros

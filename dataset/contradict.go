@@ -23,7 +23,7 @@ func (t *table) contradiction(m *Schema) error {
 	is := map[int]string{} // the kinds of inputs, by column
 	for i, r := range t.roles {
 		if r.kind == numeric || r.kind == categorical || r.kind == coded {
-			is[i] = m.Columns[r.input].kind()
+			is[i] = t.schema.Columns[r.input].kind()
 		}
 	}
 	for _, list := range []struct{ asked, spec, kind string }{

@@ -73,7 +73,7 @@ func Convert(ctx context.Context, path, out, format string, opt Options) (rows i
 			return 0, err
 		}
 	}
-	if err := w.begin(kinds); err != nil {
+	if err := w.begin(finalKinds(kinds)); err != nil {
 		return 0, err
 	}
 	err = t.each(ctx, func(cells []string) error {
@@ -122,17 +122,35 @@ func convertRows(ctx context.Context, path, out, format string, opt Options) (ro
 	return rows, w.Commit()
 }
 
+// finalKinds are kinds at the end of the values.
+func finalKinds(kinds []valueKind) []valueKind {
+	for j, k := range kinds {
+		switch k {
+		case kindNothing:
+			kinds[j] = kindInteger
+		case kindMarks:
+			kinds[j] = kindText
+		}
+	}
+	return kinds
+}
+
 // valueKind is what the values of a column are, each including those before it.
 type valueKind uint8
 
 const (
-	kindInteger valueKind = iota // at first, and of a column without values
+	kindNothing valueKind = iota // at first
+	kindMarks                    // such as -, which are missing numbers if there are others
+	kindInteger                  // also of a column without values
 	kindNumber
 	kindText
 )
 
 // kindOf is what a text is. Whole numbers with leading zeros, such as postal codes, are text.
 func kindOf(text string) valueKind {
+	if noNumber([]byte(text)) {
+		return kindMarks
+	}
 	digits := strings.TrimPrefix(text, "-")
 	whole := len(digits) > 0 && len(digits) < 19 && strings.Trim(digits, "0123456789") == ""
 	switch {

@@ -40,6 +40,9 @@ func (c *collected) sampleMean(i int) float64 {
 // isNumber says that a coding is of plain numbers, however written.
 func (c *Coding) isNumber() bool { return c.Kind == CodedNumber || c.Kind == CodedOffset }
 
+// marked says that marks such as - stand for a missing value in a column.
+func (c *Coding) marked() bool { return c == nil || c.isNumber() || c.Kind == CodedDate }
+
 // exactly says that float32 holds all values of a column.
 func exactly(col *collectedColumn) bool {
 	if col.many || len(col.numbers) == 0 {

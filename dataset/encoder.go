@@ -41,6 +41,7 @@ type encodedColumn struct {
 	mean  float64
 
 	coder     coder // nil: numeric, or one-hot
+	marked    bool  // marks such as - stand for a missing value
 	indicator int   // the dimension that says that the value is missing; 0: none
 }
 
@@ -51,7 +52,7 @@ func NewEncoder(s *Schema) *Encoder {
 	columns, at := withoutMeans(s.Columns), 0
 	for i := range columns {
 		c := &columns[i]
-		col := encodedColumn{name: c.Name, at: at, mean: c.Mean}
+		col := encodedColumn{name: c.Name, at: at, mean: c.Mean, marked: c.Categories == nil && c.Coding.marked()}
 		if c.Categories != nil {
 			col.codes = make(map[string]int32, len(c.Categories))
 			for code, value := range c.Categories {
@@ -272,7 +273,7 @@ func (e *Encoder) value(dst []float32, c *encodedColumn, v any) error {
 }
 
 func (e *Encoder) cell(dst []float32, c *encodedColumn, v *cell) error {
-	isMissing := v.kind == cellMissing || v.kind == cellText && e.isMissing(v.text)
+	isMissing := v.kind == cellMissing || v.kind == cellText && (e.isMissing(v.text) || c.marked && noNumber(v.text))
 	switch {
 	case isMissing && (c.coder != nil || e.schema.Missing == missingAuto):
 		return e.missing(dst, c)

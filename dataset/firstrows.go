@@ -157,17 +157,20 @@ func (t *table) commas(columns []attribute) {
 
 // isText reports whether most of the values of column j are not numbers.
 func isText(rows [][]string, j int) bool {
-	texts, known := 0, 0
+	texts, known, marks := 0, 0, 0
 	for _, row := range rows {
-		if j >= len(row) || missing([]byte(row[j])) {
-			continue
-		}
-		known++
-		if !isNumber(row[j]) {
-			texts++
+		switch {
+		case j >= len(row) || missing([]byte(row[j])):
+		case noNumber([]byte(row[j])):
+			marks++
+		default:
+			known++
+			if !isNumber(row[j]) {
+				texts++
+			}
 		}
 	}
-	return 2*texts > known
+	return 2*texts > known || known == 0 && marks > 0
 }
 
 // odd is the first cell of column j that is no number, with its line, if most of its cells are numbers as people write them, with one of
@@ -177,7 +180,7 @@ func odd(rows [][]string, lines []int, j int, isMissing func([]byte) bool, decim
 		numbers, known := 0, 0
 		cell, line = "", 0
 		for r, row := range rows {
-			if j >= len(row) || isMissing([]byte(row[j])) {
+			if j >= len(row) || isMissing([]byte(row[j])) || noNumber([]byte(row[j])) {
 				continue
 			}
 			known++

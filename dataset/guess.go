@@ -40,6 +40,24 @@ func (a *attribute) guess(rows [][]string, j int, isMissing func([]byte) bool, d
 			a.word = row[j]
 		}
 	}
+	all := a.cells
+	a.withoutMarks()
+	if a.guessOf(decimals); a.found != KindNumber && a.found != KindDate {
+		a.cells, a.mark = all, ""
+	}
+}
+
+// withoutMarks takes cells that stand for a missing number or date out of those that are known, if there are others.
+func (a *attribute) withoutMarks() {
+	values := slices.DeleteFunc(slices.Clone(a.cells), func(cell string) bool { return noNumber([]byte(cell)) })
+	if n := len(values); n > 0 && n < len(a.cells) {
+		a.mark = a.cells[slices.IndexFunc(a.cells, func(cell string) bool { return noNumber([]byte(cell)) })]
+		a.cells = values
+	}
+}
+
+// guessOf is guess for the cells that are known.
+func (a *attribute) guessOf(decimals string) {
 	a.decimal = decimals[:1]
 	if decimals == "," {
 		a.text = !allWritten(a.cells, ',')
@@ -141,6 +159,9 @@ func (t *table) settle(i int) (Column, error) {
 		}
 		kind = a.found
 	}
+	if a.mark != "" && a.kind == "" {
+		t.notice(i, "missing", "takes %q for a missing value; %s takes the column as text", a.mark, option.Set("categorical", a.name))
+	}
 	switch kind {
 	case KindNumber:
 		a.measure, t.roles[i].kind = measureNumber, numeric
@@ -156,7 +177,7 @@ func (t *table) settle(i int) (Column, error) {
 		column.Coding = &Coding{Kind: CodedOrdinal, Values: a.order}
 	case KindDate:
 		layouts, hours := a.layouts, true
-		if layouts == nil {
+		if a.withoutMarks(); layouts == nil {
 			layouts, hours = findLayouts(a.cells, true)
 		} else {
 			hours = hoursOf(a.cells, layouts)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"unicode"
 
 	"mercer/internal/engine/option"
 	"mercer/internal/engine/units"
@@ -295,7 +296,7 @@ func (p *tableParser) put(dense []float32, at int, v float32) {
 func (p *tableParser) coded(i int, cell []byte, dense []float32) error {
 	r := &p.roles[i]
 	c := p.coders[r.input]
-	if p.isMissing(cell) {
+	if p.isMissing(cell) || p.schema.Columns[r.input].Coding.marked() && noNumber(cell) {
 		switch column := &p.schema.Columns[r.input]; {
 		case p.schema.Missing == "zero":
 			p.values = p.values[:0]
@@ -403,7 +404,7 @@ func (p *tableParser) number(i int, cell []byte) (v float64, filled bool, err er
 		return v, false, nil
 	case ok:
 		return 0, false, p.wrong(i, cell, fmt.Errorf("%s is out of float32's range (3.4e38)", shorten(cell)))
-	case missing(cell):
+	case absent(cell):
 		return p.filled(i, cell)
 	case notFinite(cell):
 		return 0, false, p.wrong(i, cell, fmt.Errorf("%q is not a finite number", cell))
@@ -460,7 +461,7 @@ func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 		return v, intern(p.interned, trim(cell)), nil
 	case ok:
 		return v, "", nil
-	case missing(cell) && !p.isClass(i, cell):
+	case missing(cell) && !p.isClass(i, cell), p.isMark(i, cell):
 		return 0, "", p.labelMissing(i, cell)
 	case notFinite(cell) && !p.isClass(i, cell):
 		return 0, "", p.wrong(i, cell, fmt.Errorf("the label %q is not a finite number", cell))
@@ -486,6 +487,11 @@ func (t *table) isClass(i int, cell []byte) bool {
 	}
 	a := &t.attributes[i]
 	return (a.text || a.categories != nil || len(a.cells) == 0) && len(t.schema.Labels) == 1 && isWord(cell) && !slices.Contains(t.schema.NA, string(cell))
+}
+
+// isMark says that a label is a sign that stands for a missing value among labels that are numbers.
+func (t *table) isMark(i int, cell []byte) bool {
+	return len(t.attributes) > 0 && !t.attributes[i].text && t.attributes[i].categories == nil && noNumber(cell) && !bytes.ContainsFunc(cell, unicode.IsLetter)
 }
 
 // isWord says that a text that stands for a missing value could be a name.
