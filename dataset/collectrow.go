@@ -75,7 +75,7 @@ func (p *tableParser) collectCell(i int, cell []byte) (float64, error) {
 		case p.isMissing(cell) || !ok && noNumber(cell):
 			return math.NaN(), nil
 		case !ok:
-			if v, ok = parseBool(trim(cell)); !ok {
+			if v, ok = parseOther(trim(cell), p.decimal); !ok {
 				return wrongCell, nil
 			}
 		}

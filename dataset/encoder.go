@@ -20,6 +20,7 @@ type Encoder struct {
 	schema  *Schema
 	columns []encodedColumn
 	names   []string  // of the columns
+	decimal byte      // of text in columns of plain numbers
 	wide    []float64 // values of the numeric columns before the first categorical one
 	byName  map[string]int
 	means   *meanRows // nil: no column has means
@@ -48,7 +49,7 @@ type encodedColumn struct {
 // NewEncoder makes an encoder of records by a schema. If the schema has no columns, as for an
 // array or LIBSVM text, each dimension is a column named by its number in the file.
 func NewEncoder(s *Schema) *Encoder {
-	e := &Encoder{schema: s, byName: map[string]int{}, means: newMeanRows(s.Columns)}
+	e := &Encoder{schema: s, decimal: s.decimal(), byName: map[string]int{}, means: newMeanRows(s.Columns)}
 	columns, at := withoutMeans(s.Columns), 0
 	for i := range columns {
 		c := &columns[i]
@@ -290,7 +291,7 @@ func (e *Encoder) cell(dst []float32, c *encodedColumn, v *cell) error {
 	if isMissing {
 		return e.missing(dst, c)
 	}
-	x, ok := v.value()
+	x, ok := v.value(e.decimal)
 	switch {
 	case !ok:
 		text := v.bytes(&e.scratch)

@@ -22,6 +22,7 @@ type tableParser struct {
 	interned map[string]string
 	unknown  map[int]*Unseen
 	key      string // the bag of the previous row
+	decimal  byte   // of columns of plain numbers
 
 	pairs     []pair
 	meant     []pair
@@ -67,7 +68,7 @@ func sortPairs(pairs []pair) {
 
 func (t *table) newParser(c *collector) parser {
 	p := &tableParser{table: t, cut: cutter{sep: t.sep, arff: t.arff, trailing: t.ends}, interned: map[string]string{},
-		collecting: collecting{collector: c}}
+		decimal: t.schema.decimal(), collecting: collecting{collector: c}}
 	if c != nil {
 		p.beginCollecting()
 		return p
@@ -151,7 +152,7 @@ func (p *tableParser) row(line []byte, number int, spans bool, rows *rowBuffer) 
 			return err
 		}
 		if err := p.take(i, cell, &to); err != nil {
-			return err
+			return p.orRagged(err)
 		}
 	}
 	if err := p.end(); err != nil {
@@ -361,6 +362,14 @@ func (p *tableParser) end() error {
 	return p.ragged()
 }
 
+// orRagged is the error of a cell, or rather that its row has too few or too many.
+func (p *tableParser) orRagged(err error) error {
+	if cells, wrong := p.cut.all(p.cut.line, p.cut.spans, nil); p.given == nil && wrong == nil && len(cells) != len(p.roles) {
+		return p.ragged()
+	}
+	return err
+}
+
 // ragged is the error for a row with the wrong number of cells.
 func (p *tableParser) ragged() error {
 	cells, err := p.cut.all(p.cut.line, p.cut.spans, nil)
@@ -409,7 +418,7 @@ func (p *tableParser) number(i int, cell []byte) (v float64, filled bool, err er
 	case notFinite(cell):
 		return 0, false, p.wrong(i, cell, fmt.Errorf("%q is not a finite number", cell))
 	}
-	if v, ok := parseBool(trim(cell)); ok {
+	if v, ok := parseOther(trim(cell), p.decimal); ok && v <= maxValue && v >= -maxValue {
 		return v, false, nil
 	}
 	if p.opt.Schema == nil && p.schema.Header {
