@@ -177,7 +177,11 @@ func TestSeparatorsOfThousandsInLaterRows(t *testing.T) {
 			t.Errorf("%s: %v, %v", cell, row, err)
 		}
 	}
-	_, err := Collect(context.Background(), openMessy(t, "a,b,y\n"+strings.Repeat("1,2,0\n3,4,1\n", 20)+"x,5\n", Options{}), 0)
+	labels, err := Collect(context.Background(), openMessy(t, "a;y\n1,5;007\n2,5;010\n3,5;7\n", Options{}), 0)
+	if err != nil || labels.Y[0] != 7 || labels.Names[0] != "007" {
+		t.Errorf("labels beside decimal commas: %+v, %v", labels, err)
+	}
+	_, err = Collect(context.Background(), openMessy(t, "a,b,y\n"+strings.Repeat("1,2,0\n3,4,1\n", 20)+"x,5\n", Options{}), 0)
 	if err == nil || !strings.Contains(err.Error(), ":42: 2 columns where the first row has 3") {
 		t.Errorf("a short row: %v", err)
 	}

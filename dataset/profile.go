@@ -131,9 +131,9 @@ func (t *table) describe(c *collected) *Profile {
 			switch {
 			case a.measure == measureDate:
 				d.Note = a.layoutNote()
-			case a.coding != nil && a.coding.Decimal == ",":
+			case a.coding != nil && a.coding.Decimal == "," && col.fraction:
 				d.Note = "decimal comma"
-			case a.coding != nil:
+			case a.coding != nil && (a.coding.Decimal != "," || col.fraction):
 				d.Note = "written numbers"
 			case !col.fraction && d.Distinct > 0:
 				d.Note = "whole numbers"

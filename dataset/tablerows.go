@@ -455,7 +455,7 @@ func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 	}
 	v, ok := parseNumber(trim(cell))
 	if len(p.attributes) > 0 { // not of columns that nobody looked at
-		if a := &p.attributes[i]; a.written && (!ok || a.decimal == ",") {
+		if a := &p.attributes[i]; a.written && (!ok || a.decimal == "," && bytes.ContainsAny(cell, ",.")) {
 			if v, ok := parseWritten(cell, a.decimal[0]); ok {
 				return v, "", nil
 			}
