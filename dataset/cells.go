@@ -248,12 +248,13 @@ func missing(cell []byte) bool {
 
 // noNumber reports whether a cell is a mark that stands for a missing value among numbers and dates, but may be a category.
 func noNumber(cell []byte) bool {
-	if len(cell) > len("not applicable") {
+	if len(cell) > len("0000-00-00 00:00:00") {
 		return false
 	}
 	switch strings.ToLower(string(trim(cell))) {
 	case "-", "--", "---", "–", "—", ".", "..", "...", "_", "*", "nat", "nil", "nd", "n.a.", "n.a", "n/d", "(null)", "[null]", "missing", "unknown", "undefined",
-		"not available", "not applicable", "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!":
+		"not available", "not applicable", "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!",
+		"0000-00-00", "0000-00-00 00:00:00":
 		return true
 	}
 	return false

@@ -19,8 +19,8 @@ type Coding struct {
 	// Offset is what CodedOffset subtracts.
 	Offset float64 `json:"offset,omitempty"`
 
-	// Layouts are those of CodedDate, as in package time; the first that a cell matches counts. "unix" and
-	// "unixmilli" are seconds and milliseconds since 1970.
+	// Layouts are those of CodedDate, as in package time; the first that a cell matches counts. Others
+	// are those of [ColumnKind].
 	Layouts []string `json:"layouts,omitempty"`
 
 	// Hours means that CodedDate has dimensions for the time of the day.

@@ -35,6 +35,7 @@ type firstCells struct {
 	code    bool     // digits with leading zeros
 	odd     string   // the first cell that is no number, and its line, in a column of categories that are mostly numbers
 	oddLine int      // 0: none
+	oddDate string   // the first cell that is no date, in a column of categories that are mostly dates
 }
 
 // wish is what the options, or a file of kinds, ask of a column.

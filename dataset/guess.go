@@ -133,7 +133,7 @@ func (a *attribute) layoutNote() string {
 	zone := ", time zone as written"
 	for _, layout := range a.coding.Layouts {
 		switch {
-		case strings.HasPrefix(layout, "unix"):
+		case sinceUnits[layout] > 0:
 			zone = ", UTC"
 		case strings.Contains(layout, "07") || strings.Contains(layout, "MST"):
 			zone = ", with offsets of time zones"
@@ -359,6 +359,10 @@ func (t *table) finish(column *Column, c *collected, by *collector, i int) {
 	switch a.measure {
 	case measureText:
 		values := col.values
+		if date := a.oddDate; date != "" && a.kind == "" {
+			t.notice(i, "dates", "looks like dates, but %q is none: it becomes categories, of which it has %s; %s counts such cells as missing", shorten([]byte(date)),
+				units.Count(len(values)), option.Set("na", date))
+		}
 		if a.oddLine > 0 && a.kind == "" {
 			t.notice(i, "numbers", "looks like numbers, but %q in line %d is none: it becomes categories, of which it has %s; %s counts such cells as "+
 				"missing", shorten([]byte(a.odd)), a.oddLine, units.Count(len(values)), option.Set("na", a.odd))
