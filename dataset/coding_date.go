@@ -142,7 +142,7 @@ func parseDate(layout, cell string) (time.Time, bool) {
 
 var periods = map[string]*regexp.Regexp{
 	"quarter": regexp.MustCompile(`^(\d{4})[-/ ]?[Qq]([1-4])$|^[Qq]([1-4])[-/ ]?(\d{4})$`),
-	"week":    regexp.MustCompile(`^(\d{4})-?W([0-5]\d)$`),
+	"week":    regexp.MustCompile(`^(\d{4})-?W(0[1-9]|[1-4]\d|5[0-3])$`),
 }
 
 // parsePeriod is the first day of a quarter, such as 2024Q3, or the Monday of a week of ISO 8601, such as 2024-W07.
@@ -161,9 +161,7 @@ func parsePeriod(layout, cell string) (time.Time, bool) {
 		return time.Date(year, time.Month(3*n-2), 1, 0, 0, 0, 0, time.UTC), true
 	}
 	fourth := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC) // is in week 1
-	t := fourth.AddDate(0, 0, 7*(n-1)-(int(fourth.Weekday())+6)%7)
-	y, w := t.ISOWeek()
-	return t, y == year && w == n
+	return fourth.AddDate(0, 0, 7*(n-1)-(int(fourth.Weekday())+6)%7), true
 }
 
 // dateLayouts are those that are found out: each may be followed by a time of the day. An unclear order of day and
@@ -242,6 +240,24 @@ func commonLayout(cells []string, numbers bool) string {
 		try(layout)
 	}
 	return best
+}
+
+// timeNames are parts of names of columns of times.
+var timeNames = regexp.MustCompile(`(?i)time|date|epoch|stamp|created|modified|_at$|_ts$|^ts$`)
+
+// looksLikeTimes says that plain whole numbers may be dates such as 20240131, or count from 1970.
+func looksLikeTimes(name string, cells []string) bool {
+	if len(cells) < 2 {
+		return false
+	}
+	layout := commonLayout(cells, true)
+	if layout == "" || layout == "2006" || layout == "unix" && !timeNames.MatchString(name) {
+		return false
+	}
+	return !slices.ContainsFunc(cells, func(cell string) bool {
+		t, ok := parseDate(layout, cell)
+		return !ok || t.Year() < 1900 || t.Year() > 2100 || sinceUnits[layout] > 0 && t.Year() < 1990
+	})
 }
 
 // oddDate is the first cell that is no date, if most of them are dates of one layout; "" if there is none.

@@ -15,7 +15,7 @@ func (p *tableParser) beginCollecting() {
 		case measureText:
 			p.met[i] = map[string]int{}
 		case measureWritten:
-			p.measures[i] = &numberCoder{decimal: a.coding.Decimal[0]}
+			p.measures[i] = newNumberCoder(a.coding, 0)
 		case measureDate:
 			p.measures[i] = newDateCoder(a.coding, 0)
 		case measureWords:

@@ -32,6 +32,9 @@ type firstCells struct {
 	mark    string   // the first that stands for a missing value in a column of numbers or dates alone, such as -
 	written bool     // numbers with separators, currencies, …
 	decimal string   // their decimal separator
+	unit    string   // what follows all numbers
+	scales  bool     // thousands, millions and the like follow numbers
+	times   bool     // whole numbers that may be times
 	code    bool     // digits with leading zeros
 	odd     string   // the first cell that is no number, and its line, in a column of categories that are mostly numbers
 	oddLine int      // 0: none

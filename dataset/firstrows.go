@@ -147,8 +147,8 @@ func (t *table) commas(columns []attribute) {
 		if a.written && allWritten(a.cells, ',') && slices.ContainsFunc(a.cells, func(cell string) bool { return strings.Contains(cell, ",") }) {
 			a.decimal = ","
 			names = append(names, a.name)
-		} else if a.found == KindNumber && !a.written && !slices.ContainsFunc(a.cells, func(cell string) bool { return strings.Contains(cell, ".") }) {
-			a.written, a.decimal = true, "," // a point in later rows separates thousands
+		} else if a.found == KindNumber && !a.written && allWritten(a.cells, ',') {
+			a.written, a.decimal = true, "," // a point separates thousands
 		}
 	}
 	if t.opt.Schema == nil {

@@ -295,6 +295,9 @@ func (t *table) settleLabel(i int) {
 		t.notice(i, "label", "has the class %s, which elsewhere stands for a missing value; %s says that such labels are missing", c.word,
 			option.Set("na", c.word))
 	}
+	if c.unit != "" || c.scales { // labels stay what they are
+		c.text, c.written = true, false
+	}
 	c.measure = measureNumber
 	if c.text || c.categories != nil {
 		c.measure = measureText
