@@ -252,7 +252,7 @@ func noNumber(cell []byte) bool {
 		return false
 	}
 	switch strings.ToLower(string(trim(cell))) {
-	case "-", "--", "---", "–", "—", ".", "..", "...", "_", "*", "nat", "nil", "nd", "n.a.", "n.a", "n/d", "(null)", "[null]", "missing", "unknown", "undefined",
+	case "-", "--", "–", "—", ".", "..", "...", "_", "*", "nat", "nil", "nd", "n.a.", "n.a", "n/d", "(null)", "[null]", "missing", "unknown", "undefined",
 		"not available", "not applicable", "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!",
 		"0000-00-00", "0000-00-00 00:00:00":
 		return true

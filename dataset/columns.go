@@ -76,7 +76,7 @@ func (t *table) assignLabels() error {
 		t.setLabels(places)
 	case t.opt.LabelsFile == "" && t.opt.Schema == nil:
 		last := len(t.roles) - 1
-		for last >= 0 && (len(weights) == 1 && weights[0].At == last || t.roles[last].kind == group) {
+		for last >= 0 && (len(weights) == 1 && weights[0].At == last || t.roles[last].kind == group || last > 1 && t.isNothing(last)) {
 			last--
 		}
 		if last >= 0 {
@@ -144,6 +144,11 @@ func (t *table) assignGroup() error {
 	t.roles[at] = role{kind: group}
 	t.schema.Group = &Place{t.names[at], at}
 	return nil
+}
+
+// isNothing says that a column has neither a name nor, in the first rows, a value: lines end with several separators.
+func (t *table) isNothing(i int) bool {
+	return t.header != nil && t.header[i] == "" && len(t.attributes[i].cells) == 0 && t.attributes[i].word == "" && t.attributes[i].categories == nil
 }
 
 // setLabels makes columns the labels.

@@ -78,9 +78,17 @@ func (t *table) lookAt(rows [][]string, lines []int) ([]attribute, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
+	if t.opt.texts == nil {
+		rows, lines = t.withoutPreamble(rows, lines)
+	}
 	if t.sep != ' ' && t.opt.texts == nil && endWithSeparator(rows) {
 		t.ends = true
 		cutEnds(rows)
+	}
+	if n := usualWidth(rows[1:]); n > 0 && n != len(rows[0]) {
+		if t.opt.Header != "no" && len(rows[0]) == n-1 && namesRows(rows) {
+			rows[0], t.opt.Header = append([]string{""}, rows[0]...), "yes"
+		}
 	}
 	if n := usualWidth(rows[1:]); n > 0 && n != len(rows[0]) {
 		if len(rows[0]) > 1 && !slices.ContainsFunc(rows[0], func(cell string) bool { return cell == "" || isNumber(cell) }) {
@@ -97,8 +105,7 @@ func (t *table) lookAt(rows [][]string, lines []int) ([]attribute, error) {
 	}
 	if t.opt.Header != "yes" && t.opt.Header != "no" && numbersAsNames(rows[0], rows[1:]) {
 		t.opt.Header = "yes"
-		err := option.Errorf("the first line (%s) is taken for the names of the columns: its whole, rising numbers are far from those below; "+
-			"%s takes it for a row", strings.Join(firsts(rows[0], 3), ", "), option.Set("header", "no"))
+		err := option.Errorf("the first line (%s) is taken for the names of the columns, as its whole numbers look like names; %s takes it for a row", strings.Join(firsts(rows[0], 3), ", "), option.Set("header", "no"))
 		t.notices = append(t.notices, Notice{Kind: "header", Text: err.Error(), Err: err})
 	}
 	if t.opt.Header == "yes" || t.opt.Header != "no" && t.hasHeader(rows) {

@@ -282,7 +282,7 @@ func (t *table) settleInputs() (texts bool, err error) {
 		t.schema.Columns = append(t.schema.Columns, column)
 	}
 	if len(t.schema.Columns) == 0 {
-		return false, fmt.Errorf("%s: no column is left as input beside labels and weights (%d in all; is the separator one of , ; tab blank?)",
+		return false, fmt.Errorf("%s: no column is left as input beside labels and weights (%d in all; is the separator one of , ; tab | blank?)",
 			t.Name(), len(t.attributes))
 	}
 	return texts, nil

@@ -364,15 +364,21 @@ func (p *tableParser) end() error {
 
 // orRagged is the error of a cell, or rather that its row has too few or too many.
 func (p *tableParser) orRagged(err error) error {
-	if cells, wrong := p.cut.all(p.cut.line, p.cut.spans, nil); p.given == nil && wrong == nil && len(cells) != len(p.roles) {
+	if cells, wrong := p.cutAgain(); p.given == nil && wrong == nil && len(cells) != len(p.roles) {
 		return p.ragged()
 	}
 	return err
 }
 
+// cutAgain cuts the row into all its cells.
+func (p *tableParser) cutAgain() ([][]byte, error) {
+	c := cutter{sep: p.sep, arff: p.arff} // a separator at the end is off the line already
+	return c.all(p.cut.line, p.cut.spans, nil)
+}
+
 // ragged is the error for a row with the wrong number of cells.
 func (p *tableParser) ragged() error {
-	cells, err := p.cut.all(p.cut.line, p.cut.spans, nil)
+	cells, err := p.cutAgain()
 	if err != nil {
 		return inColumn(fmt.Sprintf("column %d", len(cells)), strconv.Itoa(len(cells)), -1, nil, err)
 	}
