@@ -354,7 +354,7 @@ func (t *table) leaveOut(c *collected, i int) {
 	case asked || inputs == 1 || known < fewIndices:
 	case whole && t.isIndex(i) && (different || 2*len(col.numbers) > known):
 		drop(KindID)
-		t.notice(i, "id", "is an index of the rows (%s), no input, and is left out; %s keeps it", strings.Join(firsts(a.cells, 2), ", "),
+		t.notice(i, "id", "looks like an ID, an index of the rows (%s), and is left out; %s keeps it", strings.Join(firsts(a.cells, 2), ", "),
 			option.Set("numeric", a.name))
 	case known < fewRows:
 	case a.measure == measureText && a.categories == nil && !a.code && a.odd == "" && a.oddDate == "" && 10*len(col.values) > 9*known:

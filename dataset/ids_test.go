@@ -17,9 +17,9 @@ func TestColumnsThatNameRows(t *testing.T) {
 		kind string
 		told string
 	}{
-		{"", func(i int) string { return fmt.Sprint(shuffled(i)) }, KindID, "is an index of the rows"},
-		{"Unnamed: 0", func(i int) string { return fmt.Sprint(i % 60) }, KindID, "is an index of the rows (0, 1, …), no input"},
-		{"level_0", func(i int) string { return fmt.Sprint(i) }, KindID, "is an index"},
+		{"", func(i int) string { return fmt.Sprint(shuffled(i)) }, KindID, "an index of the rows"},
+		{"Unnamed: 0", func(i int) string { return fmt.Sprint(i % 60) }, KindID, "looks like an ID, an index of the rows (0, 1, …), and is left out"},
+		{"level_0", func(i int) string { return fmt.Sprint(i) }, KindID, "an index"},
 		{"CustomerNumber", func(i int) string { return fmt.Sprint(shuffled(i)) }, KindID, "looks like an ID"},
 		{"userid", func(i int) string { return fmt.Sprint(shuffled(i)) }, KindID, "looks like an ID"},
 		{"merchant_id", func(i int) string { return fmt.Sprint(i % 70) }, KindNumber, "is named like an ID, and has 70 different whole numbers"},
