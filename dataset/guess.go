@@ -216,7 +216,7 @@ func (t *table) settle(i int) (Column, error) {
 		if a.withoutMarks(); layouts == nil {
 			layouts, hours = findLayouts(a.cells, true)
 		} else {
-			hours = hoursOf(a.cells, layouts)
+			hours = hoursOf(a.cells, layouts) || a.cells == nil && strings.Contains(layouts[0], "04")
 		}
 		if layouts == nil {
 			return column, option.Errorf("%s: %s is to be a date (%s), but holds %s; give its layout in a file of kinds (%s)", t.Name(),
@@ -225,7 +225,7 @@ func (t *table) settle(i int) (Column, error) {
 		a.layouts = layouts
 		a.measure = measureDate
 		column.Coding = &Coding{Kind: CodedDate, Layouts: layouts, Hours: hours}
-		if a.kind == "" && ambiguous(layouts, a.cells) {
+		if a.kind == "" && a.cells != nil && ambiguous(layouts, a.cells) {
 			t.notice(i, "date", "has dates such as %q, of which the first number is taken for the %s; a file of kinds says otherwise (%s)",
 				a.cells[0], firstPart(layouts[0]), option.Ref("schema"))
 		}
@@ -360,7 +360,7 @@ func (t *table) leaveOut(c *collected, i int) {
 	case a.measure == measureText && a.categories == nil && !a.code && a.odd == "" && a.oddDate == "" && 10*len(col.values) > 9*known:
 		drop(KindID)
 		t.notice(i, "id", "looks like an ID (%s different texts in %s rows, such as %q) and is left out; %s keeps it", units.Count(len(col.values)),
-			units.Count(known), shorten([]byte(a.cells[0])), option.Set("categorical", a.name))
+			units.Count(known), shorten([]byte(append(a.cells, col.values...)[0])), option.Set("categorical", a.name))
 	case whole && different && !a.times && (isIDName(a.name) || col.min >= 1e11):
 		drop(KindID)
 		t.notice(i, "id", "looks like an ID (a different whole number in each row) and is left out; %s keeps it", option.Set("numeric", a.name))
