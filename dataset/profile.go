@@ -213,7 +213,8 @@ func top(col *collectedColumn, most int) []Frequency {
 }
 
 func booleans(col *collectedColumn) bool {
-	for _, pair := range [][2]string{{"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}} {
+	for _, pair := range [][2]string{{"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}, {"on", "off"}, {"wahr", "falsch"}, {"ja", "nein"},
+		{"vrai", "faux"}, {"oui", "non"}} {
 		found := 0
 		for _, v := range col.values {
 			if l := lower([]byte(v)); l == pair[0] || l == pair[1] {
