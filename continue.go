@@ -28,7 +28,7 @@ func (j *job) goOn(data Data) error {
 	if err := j.tryTest(); err != nil {
 		return err
 	}
-	src, o, err := rowsFor(j.ctx, c.Continue, data)
+	src, o, err := rowsFor(j.ctx, c.Continue, data, false)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (j *job) tryTest() error {
 	if !test.regular() && !test.folder() {
 		return nil
 	}
-	src, o, err := rowsFor(j.ctx, m, test)
+	src, o, err := rowsFor(j.ctx, m, test, false)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func Contributions(ctx context.Context, m *Model, data, background Data) ([]Cont
 	if err != nil {
 		return nil, err
 	}
-	src, o, err := rowsFor(ctx, m, data)
+	src, o, err := rowsFor(ctx, m, data, false)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func Contributions(ctx context.Context, m *Model, data, background Data) ([]Cont
 
 // drawn are rows of data, as many as a function of the model and the default number of repeats says.
 func drawn(ctx context.Context, m *Model, data Data, rows func(m *Model, repeats int) int) (*eval.Rows, error) {
-	src, o, err := rowsFor(ctx, m, data)
+	src, o, err := rowsFor(ctx, m, data, false)
 	if err != nil {
 		return nil, err
 	}

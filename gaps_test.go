@@ -46,6 +46,10 @@ func TestGapsThatTrainingDidNotHave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Rows to predict need no label, even where they have its column.
+	if bare, err := Predict(ctx, r.Model, file("noise,size,price\n,49,\n3,,?\n", Options{})); err != nil || bare[1].Values[0] != got[1].Values[0] {
+		t.Errorf("rows without labels: %v, %v", bare, err)
+	}
 	for name, one := range map[string]func() (*Prediction, error){
 		"Record": func() (*Prediction, error) { return p.Record(map[string]any{"noise": nil, "size": 49}) },
 		"Values": func() (*Prediction, error) { return p.Values(nil, 49) },

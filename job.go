@@ -184,7 +184,7 @@ func (j *job) test() (err error) {
 	}
 	switch {
 	case j.cfg.Test.open != nil:
-		src, o, err := rowsFor(j.ctx, r.Model, j.cfg.Test)
+		src, o, err := rowsFor(j.ctx, r.Model, j.cfg.Test, false)
 		if err != nil {
 			return err
 		}

@@ -46,16 +46,17 @@ func Load(path string) (*Model, error) { return model.Load(path) }
 var errNoModel = errors.New("the model is nil; train one or load one")
 
 // rowsFor opens data for a model that is there, and gives the rows that it predicts: of bags, those that they
-// become.
-func rowsFor(ctx context.Context, m *Model, data Data) (dataset.Source, *opened, error) {
+// become. unlabelled says that nobody asks for their labels.
+func rowsFor(ctx context.Context, m *Model, data Data, unlabelled bool) (dataset.Source, *opened, error) {
 	if m == nil {
 		return nil, nil, errNoModel
 	}
-	schema := &m.Info().Schema
+	schema := m.Info().Schema
 	if m.Bag() != nil {
-		schema = &m.Info().Bag.Schema
+		schema = m.Info().Bag.Schema
 	}
-	o, err := data.opened(ctx, schema, m.Bag() != nil)
+	schema.Unlabelled = unlabelled
+	o, err := data.opened(ctx, &schema, m.Bag() != nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -74,7 +75,7 @@ func rowsFor(ctx context.Context, m *Model, data Data) (dataset.Source, *opened,
 
 // Evaluate compares the predictions of a model with the labels of data.
 func Evaluate(ctx context.Context, m *Model, data Data) (*Metrics, error) {
-	src, o, err := rowsFor(ctx, m, data)
+	src, o, err := rowsFor(ctx, m, data, false)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +96,7 @@ func Predict(ctx context.Context, m *Model, data Data) ([]Prediction, error) {
 // PredictEach is Predict for more rows than memory: body gets one prediction after the other, and may
 // keep it.
 func PredictEach(ctx context.Context, m *Model, data Data, body func(Prediction) error) error {
-	src, o, err := rowsFor(ctx, m, data)
+	src, o, err := rowsFor(ctx, m, data, true)
 	if err != nil {
 		return err
 	}

@@ -129,11 +129,25 @@ func parseAttribute(b []byte) (attribute, error) {
 	case "string":
 		a.text = true
 		return a, nil
-	case "date", "relational":
+	case "date":
+		layout, _, err := arffWord(bytes.TrimSpace(rest[len(kind):]), "")
+		if err != nil {
+			return a, fmt.Errorf("attribute %q: %w", a.name, err)
+		}
+		if len(layout) == 0 {
+			layout = []byte("yyyy-MM-dd'T'HH:mm:ss")
+		}
+		a.text, a.found, a.layouts = true, KindDate, []string{javaLayout.Replace(string(layout))}
+		return a, nil
+	case "relational":
 		return a, fmt.Errorf("attribute %q is of type %s; turn it into numbers first", a.name, kind)
 	}
-	return a, fmt.Errorf("attribute %q has type %q; known are numeric, real, integer, string and {values}", a.name, shorten(kind))
+	return a, fmt.Errorf("attribute %q has type %q; known are numeric, real, integer, string, date and {values}", a.name, shorten(kind))
 }
+
+// javaLayout makes a layout of package time of one of Java's SimpleDateFormat.
+var javaLayout = strings.NewReplacer("yyyy", "2006", "yy", "06", "MMMM", "January", "MMM", "Jan", "MM", "01", "M", "1", "dd", "02", "d", "2", "HH", "15", "hh", "03",
+	"h", "3", "mm", "04", "ss", "05", "SSS", "000", "a", "PM", "EEEE", "Monday", "EEE", "Mon", "XXX", "Z07:00", "X", "Z07", "Z", "-0700", "z", "MST", "''", "'", "'", "")
 
 // arffWord cuts a word off b: quoted with ' or ", or up to a blank or one of stops.
 func arffWord(b []byte, stops string) (word, rest []byte, err error) {

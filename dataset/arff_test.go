@@ -1,6 +1,8 @@
 package dataset
 
 import (
+	"context"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -90,11 +92,11 @@ func TestARFFMissingValues(t *testing.T) {
 
 func TestARFFErrorsSayWhereAndWhatToDo(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"@relation x\n@attribute d date 'yyyy'\n@data\n", `f.csv:2: attribute "d" is of type date; turn it into numbers first`},
+		{"@relation x\n@attribute d date 'yyyy\n@data\n", `f.csv:2: attribute "d": the quote ' is not closed`},
 		{"@relation x\n@attribute d relational\n@data\n", `f.csv:2: attribute "d" is of type relational; turn it into numbers first`},
 		{"@relation x\n@attribute d float\n@data\n",
-			`f.csv:2: attribute "d" has type "float"; known are numeric, real, integer, string and {values}`},
-		{"@relation x\n@attribute d\n@data\n", `f.csv:2: attribute "d" has type ""; known are numeric, real, integer, string and {values}`},
+			`f.csv:2: attribute "d" has type "float"; known are numeric, real, integer, string, date and {values}`},
+		{"@relation x\n@attribute d\n@data\n", `f.csv:2: attribute "d" has type ""; known are numeric, real, integer, string, date and {values}`},
 		{"@relation x\n@attribute\n@data\n", `f.csv:2: an @attribute needs a name and a type`},
 		{"@relation x\n@attribute 'd real\n@data\n", `f.csv:2: an @attribute needs a name and a type`},
 		{"@relation x\n@attribute d {a,b\n@data\n", `f.csv:2: the values of attribute "d" have no closing brace`},
@@ -147,5 +149,30 @@ func TestLooksLikeARFF(t *testing.T) {
 		if got := looksLikeARFF([]byte(text)); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
+	}
+}
+
+// Dates are of the layout that they are declared with, or of ISO 8601.
+func TestDatesOfARFF(t *testing.T) {
+	text := "@relation x\n@attribute d date \"dd.MM.yyyy HH:mm\"\n@attribute e DATE\n@attribute y {a,b}\n@data\n" +
+		"\"01.02.1970 06:00\",1970-01-02T12:00:00,a\n?,'1970-01-03T00:00:00',b\n"
+	f := openMessy(t, text, Options{})
+	all, err := Collect(context.Background(), f, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := all.X.Dense.Row(0); x[0] != 31.25 || x[1] != 1970 || x[9] != 1.5 || f.Profile().Columns[0].Missing != 1 {
+		t.Errorf("%v %+v", x, f.Profile().Columns[0])
+	}
+}
+
+// Strings of ARFF that differ in all rows are IDs as those of other tables.
+func TestIDsOfARFF(t *testing.T) {
+	text := "@relation x\n@attribute s string\n@attribute a real\n@attribute y {a,b}\n@data\n"
+	for i := range 60 {
+		text += fmt.Sprintf("'id %d',%d.5,%s\n", i, i%7, "ab"[i%2:i%2+1])
+	}
+	if n := openMessy(t, text, Options{}).Notices(); len(n) != 1 || !strings.Contains(n[0].Text, `looks like an ID (60 different texts in 60 rows, such as "id 0")`) {
+		t.Errorf("%v", n)
 	}
 }

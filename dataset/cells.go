@@ -235,11 +235,30 @@ func trim(b []byte) []byte {
 	return b
 }
 
-// missing reports whether a cell stands for a missing value.
+// missing reports whether a cell stands for a missing value in a column of any kind.
 func missing(cell []byte) bool {
 	switch lower(cell) {
-	case "", "?", "na", "n/a", "nan", "-nan", "null", "none":
-		return len(cell) <= 4
+	case "":
+		return len(cell) == 0
+	case "?", "na", "n/a", "nan", "-nan", "null", "none", "<na>", `\n`, "#na", "#n/a", "#n/a n/a", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan":
+		return true
 	}
 	return false
 }
+
+// noNumber reports whether a cell is a mark that stands for a missing value among numbers and dates, but may be a category.
+func noNumber(cell []byte) bool {
+	if len(cell) > len("0000-00-00 00:00:00") {
+		return false
+	}
+	switch strings.ToLower(string(trim(cell))) {
+	case "-", "--", "–", "—", ".", "..", "...", "_", "*", "nat", "nil", "nd", "n.a.", "n.a", "n/d", "(null)", "[null]", "missing", "unknown", "undefined",
+		"not available", "not applicable", "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!",
+		"0000-00-00", "0000-00-00 00:00:00":
+		return true
+	}
+	return false
+}
+
+// absent reports whether a cell stands for a missing number or date.
+func absent(cell []byte) bool { return missing(cell) || noNumber(cell) }

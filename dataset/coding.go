@@ -16,11 +16,16 @@ type Coding struct {
 	// Decimal is the decimal separator of CodedNumber and CodedOffset, "." or ",".
 	Decimal string `json:"decimal,omitempty"`
 
+	// Unit is what follows the numbers of CodedNumber and CodedOffset, such as kg, without the s of a plural. Scales means that k, M
+	// and the like may follow them, and multiply.
+	Unit   string `json:"unit,omitempty"`
+	Scales bool   `json:"scales,omitempty"`
+
 	// Offset is what CodedOffset subtracts.
 	Offset float64 `json:"offset,omitempty"`
 
-	// Layouts are those of CodedDate, as in package time; the first that a cell matches counts. "unix" and
-	// "unixmilli" are seconds and milliseconds since 1970.
+	// Layouts are those of CodedDate, as in package time; the first that a cell matches counts. Others
+	// are those of [ColumnKind].
 	Layouts []string `json:"layouts,omitempty"`
 
 	// Hours means that CodedDate has dimensions for the time of the day.
@@ -151,7 +156,7 @@ type cellCoder interface {
 func newCoder(c *Column) coder {
 	switch k := c.Coding; k.Kind {
 	case CodedNumber, CodedOffset:
-		return &numberCoder{decimal: k.Decimal[0], mean: c.Mean, offset: k.Offset}
+		return newNumberCoder(k, c.Mean)
 	case CodedDate:
 		return newDateCoder(k, c.Mean)
 	case CodedOrdinal:

@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,15 +59,12 @@ func (d *dateCoder) codeCell(to []pair, c *cell) ([]pair, bool) {
 	return d.values(to, clock, days), true
 }
 
-// clock is the time of a cell that has one, or a number of seconds or milliseconds since 1970 if the column has such, as its clock
+// clock is the time of a cell that has one, or a number of units since 1970 if the column has such, as its clock
 // showed it, and in days since 1970.
 func (d *dateCoder) clock(c *cell) (clock time.Time, days float64, ok bool) {
 	if v, number := c.float(); number && len(d.layouts) == 1 {
-		switch d.layouts[0] {
-		case "unix":
-			clock, ok = sinceEpoch(v)
-		case "unixmilli":
-			clock, ok = sinceEpoch(v / 1000)
+		if unit := sinceUnits[d.layouts[0]]; unit > 0 {
+			clock, ok = sinceEpoch(v / unit)
 		}
 		return clock, daysOf(clock), ok
 	}
@@ -123,33 +121,64 @@ func (d *dateCoder) parse(cell string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
+// sinceUnits are layouts of times in units since 1970, so many a second.
+var sinceUnits = map[string]float64{"unix": 1, "unixmilli": 1e3, "unixmicro": 1e6, "unixnano": 1e9}
+
 // parseDate parses a cell by one layout.
 func parseDate(layout, cell string) (time.Time, bool) {
-	unit := 1.0
-	switch layout {
-	case "unixmilli":
-		unit = 1000
-		fallthrough
-	case "unix":
+	if unit := sinceUnits[layout]; unit > 0 {
 		v, ok := parseNumber([]byte(cell))
 		if !ok {
 			return time.Time{}, false
 		}
 		return sinceEpoch(v / unit)
 	}
+	if layout == "quarter" || layout == "week" {
+		return parsePeriod(layout, cell)
+	}
 	t, err := time.Parse(layout, cell)
 	return t, err == nil && math.Abs(daysOf(t)) <= maxDays
 }
 
+var periods = map[string]*regexp.Regexp{
+	"quarter": regexp.MustCompile(`^(\d{4})[-/ ]?[Qq]([1-4])$|^[Qq]([1-4])[-/ ]?(\d{4})$`),
+	"week":    regexp.MustCompile(`^(\d{4})-?W(0[1-9]|[1-4]\d|5[0-3])$`),
+}
+
+// parsePeriod is the first day of a quarter, such as 2024Q3, or the Monday of a week of ISO 8601, such as 2024-W07.
+func parsePeriod(layout, cell string) (time.Time, bool) {
+	m := periods[layout].FindStringSubmatch(cell)
+	if m == nil {
+		return time.Time{}, false
+	}
+	first, second := m[1], m[2]
+	if first == "" {
+		first, second = m[4], m[3]
+	}
+	year, _ := strconv.Atoi(first)
+	n, _ := strconv.Atoi(second)
+	if layout == "quarter" {
+		return time.Date(year, time.Month(3*n-2), 1, 0, 0, 0, 0, time.UTC), true
+	}
+	fourth := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC) // is in week 1
+	return fourth.AddDate(0, 0, 7*(n-1)-(int(fourth.Weekday())+6)%7), true
+}
+
 // dateLayouts are those that are found out: each may be followed by a time of the day. An unclear order of day and
 // month is settled by the rows; where these leave it open, the earlier layout counts.
-var dateLayouts = []string{"2006-01-02", "2006/01/02", "2006.01.02", "01/02/2006", "02/01/2006", "02.01.2006", "02-01-2006", "2.1.2006",
-	"1/2/2006", "2/1/2006", "1/2/06", "2/1/06", "02.01.06", "2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "02-Jan-2006",
-	"2-Jan-06", "Mon, 02 Jan 2006", "2006-01", "Jan 2006", "January 2006"}
+var dateLayouts = []string{"2006-01-02", "2006/01/02", "2006.01.02", "01/02/2006", "02/01/2006", "02.01.2006", "02-01-2006", "01-02-2006", "2.1.2006",
+	"1/2/2006", "2/1/2006", "1/2/06", "2/1/06", "02.01.06", "2.1.06", "2006-1-2", "2006/1/2", "2-1-2006", "1-2-2006", "2 Jan 2006", "2 January 2006", "2 Jan 06",
+	"Jan 2, 2006", "January 2, 2006", "Jan 2 2006", "January 2 2006", "02-Jan-2006", "2-Jan-06", "02Jan2006", "2/Jan/2006", "Mon, 02 Jan 2006",
+	"Monday, January 2, 2006", "Monday, 2 January 2006", "2006年1月2日", "2006-01", "2006/01", "01/2006", "Jan 2006", "January 2006", "Jan-06", "Jan-2006", "2006-002"}
 
 // clockLayouts are those of times of the day, after a date.
 var clockLayouts = []string{"", " 15:04:05", "T15:04:05", "T15:04:05Z07:00", " 15:04:05Z07:00", " 15:04:05-07", " 15:04:05 -0700", " 15:04",
-	"T15:04", "T15:04Z07:00", " 3:04 PM", " 3:04:05 PM", " 15:04:05 MST"}
+	"T15:04", "T15:04Z07:00", " 3:04 PM", " 3:04:05 PM", " 15:04:05 MST", "T15:04:05Z0700", " 15:04:05Z0700", " 3:04PM", " 3:04:05PM", " 3:04 pm", " 3:04:05 pm",
+	" 3:04pm", ", 3:04:05 PM", ", 3:04 PM", ", 15:04:05", ", 15:04", "T15", " 15", ":15:04:05", ":15:04:05 -0700"}
+
+// wholeLayouts have their time of the day elsewhere, or none.
+var wholeLayouts = []string{"20060102T150405", "20060102T150405Z0700", "Mon Jan _2 15:04:05 2006", "Mon Jan _2 15:04:05 MST 2006", "Mon Jan _2 15:04:05 -0700 2006",
+	"quarter", "week"}
 
 // findLayouts finds layouts of which each cell matches one, none if there are no such. numbers says that cells may
 // also be days such as 20060102, or seconds or milliseconds since 1970.
@@ -191,8 +220,8 @@ func commonLayout(cells []string, numbers bool) string {
 		return ""
 	}
 	if numbers && isNumber(first) {
-		for _, layout := range []string{"20060102", "unix", "unixmilli", "2006"} {
-			if layout == "unixmilli" && best != "" {
+		for _, layout := range []string{"20060102", "20060102150405", "unix", "unixmilli", "unixmicro", "unixnano", "2006"} {
+			if strings.HasPrefix(layout, "unix") && best != "" {
 				break
 			}
 			try(layout)
@@ -207,14 +236,60 @@ func commonLayout(cells []string, numbers bool) string {
 			try(date + clock)
 		}
 	}
+	for _, layout := range wholeLayouts {
+		try(layout)
+	}
 	return best
+}
+
+// timeNames are parts of names of columns of times.
+var timeNames = regexp.MustCompile(`(?i)time|date|epoch|stamp|created|modified|_at$|_ts$|^ts$`)
+
+// looksLikeTimes says that plain whole numbers may be dates such as 20240131, or count from 1970.
+func looksLikeTimes(name string, cells []string) bool {
+	if len(cells) < 2 {
+		return false
+	}
+	layout := commonLayout(cells, true)
+	if layout == "" || layout == "2006" || layout == "unix" && !timeNames.MatchString(name) {
+		return false
+	}
+	return !slices.ContainsFunc(cells, func(cell string) bool {
+		t, ok := parseDate(layout, cell)
+		return !ok || t.Year() < 1900 || t.Year() > 2100 || sinceUnits[layout] > 0 && t.Year() < 1990
+	})
+}
+
+// oddDate is the first cell that is no date, if most of them are dates of one layout; "" if there is none.
+func oddDate(cells []string) string {
+	for _, from := range []int{0, len(cells) / 3, len(cells) / 2} {
+		if from >= len(cells) {
+			continue
+		}
+		layout, bad, n := commonLayout(append([]string{cells[from]}, cells...), false), "", 0
+		if layout == "" {
+			continue
+		}
+		for _, cell := range cells {
+			if _, ok := parseDate(layout, cell); !ok {
+				if n++; bad == "" {
+					bad = cell
+				}
+			}
+		}
+		if 2*n < len(cells) {
+			return bad
+		}
+	}
+	return ""
 }
 
 // ambiguous says that day and month could be the other way round in all cells of a layout.
 func ambiguous(layouts []string, cells []string) bool {
 	for _, layout := range layouts {
 		other := ""
-		for _, pair := range [][2]string{{"01/02/2006", "02/01/2006"}, {"1/2/2006", "2/1/2006"}, {"1/2/06", "2/1/06"}} {
+		for _, pair := range [][2]string{{"01/02/2006", "02/01/2006"}, {"1/2/2006", "2/1/2006"}, {"1/2/06", "2/1/06"}, {"01-02-2006", "02-01-2006"},
+			{"1-2-2006", "2-1-2006"}} {
 			for i := range pair {
 				if strings.HasPrefix(layout, pair[i]) {
 					other = pair[1-i] + layout[len(pair[i]):]

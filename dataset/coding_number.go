@@ -6,21 +6,32 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
 // numberCoder codes CodedNumber and CodedOffset.
 type numberCoder struct {
 	decimal byte
+	unit    string
+	scales  bool
 	mean    float64
 	offset  float64
+}
+
+func newNumberCoder(c *Coding, mean float64) *numberCoder {
+	return &numberCoder{decimal: c.Decimal[0], unit: c.Unit, scales: c.Scales, mean: mean, offset: c.Offset}
 }
 
 func (n *numberCoder) code(to []pair, cell []byte) ([]pair, bool, error) {
 	v, ok := n.value(cell)
 	switch {
 	case !ok:
-		return to, true, fmt.Errorf("%q is not a number (with decimals after %q)", shorten(cell), string(n.decimal))
+		what := fmt.Sprintf("with decimals after %q", string(n.decimal))
+		if n.unit != "" {
+			what += fmt.Sprintf(" and the unit %q", n.unit)
+		}
+		return to, true, fmt.Errorf("%q is not a number (%s)", shorten(cell), what)
 	case !(v <= maxValue && v >= -maxValue):
 		return to, true, errors.New("the number is out of float32's range (3.4e38)")
 	}
@@ -29,10 +40,80 @@ func (n *numberCoder) code(to []pair, cell []byte) ([]pair, bool, error) {
 
 // value is the number in a cell of the column, in which true and false are 1 and 0.
 func (n *numberCoder) value(cell []byte) (v float64, ok bool) {
-	if v, ok = parseWritten(cell, n.decimal); !ok {
-		v, ok = parseBool(trimWide(cell))
+	if v, ok = parseWritten(cell, n.decimal); ok {
+		return v, true
 	}
-	return v, ok
+	if n.unit != "" || n.scales {
+		number, unit := splitUnit(cell)
+		scale, isScale := scales[unit]
+		if !isScale || !n.scales {
+			scale = 1
+		}
+		if scale != 1 || n.unit != "" && singular(unit) == n.unit {
+			v, ok = parseWritten(number, n.decimal)
+			return scale * v, ok
+		}
+	}
+	return parseBool(trimWide(cell))
+}
+
+// scales are what may follow a number and multiplies it.
+var scales = map[string]float64{"k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6, "mn": 1e6, "Mn": 1e6, "MM": 1e6, "Mio": 1e6, "Mio.": 1e6, "million": 1e6, "B": 1e9, "bn": 1e9,
+	"Bn": 1e9, "Mrd": 1e9, "Mrd.": 1e9, "billion": 1e9, "T": 1e12, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+// splitUnit cuts a cell behind the digits with which it begins, perhaps after signs: 12.5 kg.
+func splitUnit(cell []byte) (number []byte, unit string) {
+	at := bytes.IndexAny(cell, "0123456789")
+	if at < 0 {
+		return cell, ""
+	}
+	n := bytes.IndexFunc(cell[at:], func(r rune) bool { return notDigit(r) && !strings.ContainsRune(".,'_ \u2019\u00a0\u202f\u2009", r) })
+	if n < 0 {
+		return cell, ""
+	}
+	return trimWide(cell[:at+n]), string(trimWide(cell[at+n:]))
+}
+
+// singular is a unit without what tells its plural or an abbreviation.
+func singular(unit string) string {
+	if short := strings.TrimSuffix(strings.TrimSuffix(unit, "."), "s"); short != "" {
+		return short
+	}
+	return unit
+}
+
+// unitOf finds the unit that follows the numbers of a column; ok is false if not all cells are such.
+func unitOf(cells []string, decimal byte) (unit string, ok bool) {
+	with, code := 0, true
+	for _, cell := range cells {
+		number, u := splitUnit(trimWide([]byte(cell)))
+		if _, isNumber := parseWritten(number, decimal); !isNumber {
+			return "", false
+		}
+		if u == "" {
+			continue
+		}
+		first, _ := utf8.DecodeRuneInString(u)
+		if u = singular(u); !unicode.IsLetter(first) && !strings.ContainsRune("°‰", first) || len(u) > 16 || unit != "" && unit != u {
+			return "", false
+		}
+		unit, with = u, with+1
+		code = code && len(u) == 1 && unicode.IsUpper(first) && !strings.ContainsAny(cell, "., ")
+	}
+	return unit, 2*with > len(cells) && !code
+}
+
+// scaled says that all cells are numbers, some of them with thousands, millions and the like behind them.
+func scaled(cells []string, decimal byte) bool {
+	n, some := &numberCoder{decimal: decimal, scales: true}, false
+	for _, cell := range cells {
+		if _, ok := n.value([]byte(cell)); !ok {
+			return false
+		}
+		_, unit := splitUnit([]byte(cell))
+		some = some || scales[unit] > 0
+	}
+	return some
 }
 
 // codeCell implements cellCoder.
@@ -46,13 +127,38 @@ func (n *numberCoder) codeCell(to []pair, c *cell) ([]pair, bool) {
 
 func (n *numberCoder) fill(to []pair) []pair { return append(to, pair{0, float32(n.mean - n.offset)}) }
 
-// currencies may stand before or after a number. Codes of three letters are matched in upper case.
-var currencies = []string{"$", "€", "£", "¥", "₹", "US$", "USD", "EUR", "GBP", "CHF", "JPY", "CAD", "AUD", "INR", "CNY", "SEK", "NOK",
-	"DKK", "PLN", "Fr.", "kr"}
+// currencies may stand before or after a number, as may all signs of currencies, such as R$.
+var currencies = []string{"USD", "EUR", "GBP", "CHF", "JPY", "CAD", "AUD", "NZD", "INR", "CNY", "RMB", "HKD", "SGD", "KRW", "BRL", "MXN", "ZAR", "SEK", "NOK", "DKK",
+	"PLN", "CZK", "HUF", "RON", "TRY", "RUB", "UAH", "ILS", "AED", "SAR", "THB", "IDR", "MYR", "PHP", "SFr.", "Fr.", "kr.", "kr", "Rs.", "Rs", "zł", "Kč", "Ft", "RM", "Rp",
+	"руб.", "р."}
 
-// parseWritten parses a number as people write it: with a currency, thousands separators, a percent sign
-// or parentheses for a negative one. Separators of thousands must be between groups of three digits; in India commas before the last such
-// group are between groups of two (12,34,567).
+// cutCurrency removes a currency before or after a number.
+func cutCurrency(b []byte) []byte {
+	if at := bytes.IndexFunc(b, func(r rune) bool { return unicode.Is(unicode.Sc, r) }); at >= 0 {
+		_, size := utf8.DecodeRune(b[at:])
+		before, after := b[:at], b[at+size:]
+		if len(trimWide(after)) == 0 {
+			return trimWide(before)
+		}
+		if at <= 3 && !bytes.ContainsFunc(before, func(r rune) bool { return r < 'A' || r > 'Z' }) {
+			return trimWide(after)
+		}
+		return b
+	}
+	for _, c := range currencies {
+		if rest, found := bytes.CutPrefix(b, []byte(c)); found {
+			return trimWide(rest)
+		}
+		if rest, found := bytes.CutSuffix(b, []byte(c)); found {
+			return trimWide(rest)
+		}
+	}
+	return b
+}
+
+// parseWritten parses a number as people write it: with a currency, thousands separators, a percent sign,
+// a minus behind it or parentheses for a negative one. Separators of thousands must be between groups of three digits; in India commas before
+// the last such group are between groups of two (12,34,567).
 func parseWritten(cell []byte, decimal byte) (v float64, ok bool) {
 	b := trimWide(cell)
 	if decimal == '.' {
@@ -64,24 +170,22 @@ func parseWritten(cell []byte, decimal byte) (v float64, ok bool) {
 		return v, true
 	}
 	b = withExponent(b)
-	scale, negative := 1.0, false
-	if len(b) > 2 && b[0] == '(' && b[len(b)-1] == ')' {
-		negative, b = true, trimWide(b[1:len(b)-1])
+	b, negative := cutSign(b, false)
+	for range 2 { // ($5) and $(5)
+		if len(b) > 2 && b[0] == '(' && b[len(b)-1] == ')' && !negative {
+			negative, b = true, trimWide(b[1:len(b)-1])
+		}
+		b = cutCurrency(b)
+	}
+	if rest, found := bytes.CutSuffix(b, []byte("-")); found && !negative {
+		negative, b = true, trimWide(rest)
 	}
 	b, negative = cutSign(b, negative)
-	for _, c := range currencies {
-		if rest, found := bytes.CutPrefix(b, []byte(c)); found {
-			b = trimWide(rest)
-			break
+	scale := 1.0
+	for sign, by := range map[string]float64{"%": 100, "‰": 1000} {
+		if rest, found := bytes.CutSuffix(b, []byte(sign)); found {
+			scale, b = by, trimWide(rest)
 		}
-		if rest, found := bytes.CutSuffix(b, []byte(c)); found {
-			b = trimWide(rest)
-			break
-		}
-	}
-	b, negative = cutSign(b, negative)
-	if rest, found := bytes.CutSuffix(b, []byte("%")); found {
-		scale, b = 100, trimWide(rest)
 	}
 	plain, ok := withoutGroups(b, decimal)
 	if !ok {

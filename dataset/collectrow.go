@@ -15,7 +15,7 @@ func (p *tableParser) beginCollecting() {
 		case measureText:
 			p.met[i] = map[string]int{}
 		case measureWritten:
-			p.measures[i] = &numberCoder{decimal: a.coding.Decimal[0]}
+			p.measures[i] = newNumberCoder(a.coding, 0)
 		case measureDate:
 			p.measures[i] = newDateCoder(a.coding, 0)
 		case measureWords:
@@ -72,10 +72,10 @@ func (p *tableParser) collectCell(i int, cell []byte) (float64, error) {
 		switch {
 		case ok && p.schema.NA == nil:
 			return v, nil
-		case p.isMissing(cell):
+		case p.isMissing(cell) || !ok && noNumber(cell):
 			return math.NaN(), nil
 		case !ok:
-			if v, ok = parseBool(trim(cell)); !ok {
+			if v, ok = parseOther(trim(cell), p.decimal); !ok {
 				return wrongCell, nil
 			}
 		}
@@ -94,7 +94,7 @@ func (p *tableParser) collectCell(i int, cell []byte) (float64, error) {
 		}
 		return float64(id), nil
 	}
-	if p.isMissing(cell) {
+	if p.isMissing(cell) || a.measure != measureWords && noNumber(cell) {
 		return math.NaN(), nil
 	}
 	switch a.measure {

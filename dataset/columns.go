@@ -29,11 +29,16 @@ type firstCells struct {
 	found   string   // the kind that they suggest
 	cells   []string // without missing ones
 	word    string   // the first that stands for a missing value and could be a name, such as none
+	mark    string   // the first that stands for a missing value in a column of numbers or dates alone, such as -
 	written bool     // numbers with separators, currencies, …
 	decimal string   // their decimal separator
+	unit    string   // what follows all numbers
+	scales  bool     // thousands, millions and the like follow numbers
+	times   bool     // whole numbers that may be times
 	code    bool     // digits with leading zeros
 	odd     string   // the first cell that is no number, and its line, in a column of categories that are mostly numbers
 	oddLine int      // 0: none
+	oddDate string   // the first cell that is no date, in a column of categories that are mostly dates
 }
 
 // wish is what the options, or a file of kinds, ask of a column.
@@ -71,7 +76,7 @@ func (t *table) assignLabels() error {
 		t.setLabels(places)
 	case t.opt.LabelsFile == "" && t.opt.Schema == nil:
 		last := len(t.roles) - 1
-		for last >= 0 && (len(weights) == 1 && weights[0].At == last || t.roles[last].kind == group) {
+		for last >= 0 && (len(weights) == 1 && weights[0].At == last || t.roles[last].kind == group || last > 1 && t.isNothing(last)) {
 			last--
 		}
 		if last >= 0 {
@@ -139,6 +144,11 @@ func (t *table) assignGroup() error {
 	t.roles[at] = role{kind: group}
 	t.schema.Group = &Place{t.names[at], at}
 	return nil
+}
+
+// isNothing says that a column has neither a name nor, in the first rows, a value: lines end with several separators.
+func (t *table) isNothing(i int) bool {
+	return t.header != nil && t.header[i] == "" && len(t.attributes[i].cells) == 0 && t.attributes[i].word == "" && t.attributes[i].categories == nil
 }
 
 // setLabels makes columns the labels.

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"mercer/internal/engine/units"
 )
 
 // ConvertFormats are the formats that Convert writes.
@@ -44,6 +46,13 @@ func Convert(ctx context.Context, path, out, format string, opt Options) (rows i
 	case "npy", "npz", "libsvm":
 		return convertRows(ctx, path, out, format, opt)
 	}
+	if told := opt.Columns.Notice; told != nil { // all columns stay what they are
+		opt.Columns.Notice = func(n Notice) {
+			if n.Kind == "header" {
+				told(n)
+			}
+		}
+	}
 	t, err := openText(ctx, path, opt)
 	if err != nil {
 		return 0, err
@@ -73,7 +82,7 @@ func Convert(ctx context.Context, path, out, format string, opt Options) (rows i
 			return 0, err
 		}
 	}
-	if err := w.begin(kinds); err != nil {
+	if err := w.begin(finalKinds(kinds)); err != nil {
 		return 0, err
 	}
 	err = t.each(ctx, func(cells []string) error {
@@ -122,17 +131,35 @@ func convertRows(ctx context.Context, path, out, format string, opt Options) (ro
 	return rows, w.Commit()
 }
 
+// finalKinds are kinds at the end of the values.
+func finalKinds(kinds []valueKind) []valueKind {
+	for j, k := range kinds {
+		switch k {
+		case kindNothing:
+			kinds[j] = kindInteger
+		case kindMarks:
+			kinds[j] = kindText
+		}
+	}
+	return kinds
+}
+
 // valueKind is what the values of a column are, each including those before it.
 type valueKind uint8
 
 const (
-	kindInteger valueKind = iota // at first, and of a column without values
+	kindNothing valueKind = iota // at first
+	kindMarks                    // such as -, which are missing numbers if there are others
+	kindInteger                  // also of a column without values
 	kindNumber
 	kindText
 )
 
 // kindOf is what a text is. Whole numbers with leading zeros, such as postal codes, are text.
 func kindOf(text string) valueKind {
+	if noNumber([]byte(text)) {
+		return kindMarks
+	}
 	digits := strings.TrimPrefix(text, "-")
 	whole := len(digits) > 0 && len(digits) < 19 && strings.Trim(digits, "0123456789") == ""
 	switch {
@@ -167,7 +194,7 @@ func openText(ctx context.Context, path string, opt Options) (*textTable, error)
 			return nil, err
 		}
 		t := &textTable{texts: j.texts, close: func() error { return nil }}
-		t.each = csvCells(j, ',', true, &t.names)
+		t.each = csvCells(j, &table{sep: ','}, true, &t.names)
 		if err := t.header(ctx); err != nil || !opt.leavesOut() {
 			return t, err
 		}
@@ -223,7 +250,10 @@ func textOf(ctx context.Context, in *packed, opt Options) (*textTable, error) {
 	t := &textTable{names: table.names, close: in.Close}
 	switch {
 	case !table.arff && table.sep != ' ':
-		t.each = csvCells(table.in, table.sep, table.schema.Header, &t.names)
+		if table.header != nil {
+			t.names = table.header
+		}
+		t.each = csvCells(table.in, table, false, &t.names)
 	default:
 		t.each = lineCells(table.in, table)
 	}
@@ -275,8 +305,8 @@ func (t *textTable) header(ctx context.Context) error {
 	return err
 }
 
-// csvCells reads cells that are cut by sep, with names in the first line if there is a header.
-func csvCells(in input, sep byte, header bool, names *[]string) func(ctx context.Context, row func([]string) error) error {
+// csvCells reads cells of the rows of a table, with names in its first line if header is set.
+func csvCells(in input, t *table, header bool, names *[]string) func(ctx context.Context, row func([]string) error) error {
 	return func(ctx context.Context, row func([]string) error) error {
 		r, _, err := in.Open()
 		if err != nil {
@@ -287,8 +317,13 @@ func csvCells(in input, sep byte, header bool, names *[]string) func(ctx context
 		if mark, _ := buffered.Peek(3); bytes.Equal(mark, []byte("\ufeff")) {
 			_, _ = buffered.Discard(3)
 		}
+		for range t.skip {
+			if _, err := buffered.ReadBytes('\n'); err != nil && err != io.EOF {
+				return err
+			}
+		}
 		c := csv.NewReader(buffered)
-		c.Comma, c.ReuseRecord, c.LazyQuotes = rune(sep), true, true
+		c.Comma, c.ReuseRecord, c.LazyQuotes, c.FieldsPerRecord = rune(t.sep), true, true, -1
 		for n := 0; ; n++ {
 			if n%1024 == 0 && ctx.Err() != nil {
 				return ctx.Err()
@@ -299,13 +334,19 @@ func csvCells(in input, sep byte, header bool, names *[]string) func(ctx context
 			} else if err != nil {
 				var at *csv.ParseError
 				if errors.As(err, &at) {
-					return fmt.Errorf("%s:%d: %w", in.Name(), at.Line, at.Err)
+					return fmt.Errorf("%s:%d: %w", in.Name(), at.Line+t.skip, at.Err)
 				}
 				return err
 			}
 			if n == 0 && header {
 				*names = slices.Clone(cells)
 				continue
+			}
+			if width := len(*names); t.ends && len(cells) == width+1 && cells[width] == "" {
+				cells = cells[:width]
+			} else if len(cells) != width {
+				line, _ := c.FieldPos(0)
+				return fmt.Errorf("%s:%d: %s where there are %d names", in.Name(), line+t.skip, units.Plural(len(cells), "column"), width)
 			}
 			if err := row(cells); err != nil {
 				return err

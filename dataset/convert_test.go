@@ -152,7 +152,7 @@ func TestConvertRefuses(t *testing.T) {
 		"{\"a\":1}\n{\"a\":1} {}\n":                      {"x.csv", `in:2: more than one value`},
 		"{\"a\":1}\n{\"a\":\n":                           {"x.csv", "in:2: not a JSON object"},
 		"{\"a\":1}\n[1]\n":                               {"x.csv", "in:2: expected a JSON object"},
-		"a,b\n1,2\n1,2,3\n":                              {"x.parquet", "in:3: wrong number of fields"},
+		"a,b\n1,2\n1,2,3\n":                              {"x.parquet", "in:3: 3 columns where there are 2 names"},
 		"PAR1 and nothing":                               {"x.csv", "the Parquet file cannot be read: it is cut short"},
 		"ARROW1\x00\x00":                                 {"x.csv", "the Arrow data are cut short"},
 		"ARROW1\x00\x00 and no footer":                   {"x.csv", "the Arrow data are cut short"},
@@ -272,4 +272,32 @@ func readAs(t testing.TB, csv, name string) (*File, *matrix.Batch) {
 		t.Fatal(err)
 	}
 	return src, all
+}
+
+// Lines above a table, names of rows and separators at the end are what they are to a training.
+func TestConvertTakesTablesAsTheyAre(t *testing.T) {
+	dir := t.TempDir()
+	for text, want := range map[string]string{
+		"# made\n# by\na,b\n" + strings.Repeat("1.5,x\n", 6): "{\"a\":1.5,\"b\":\"x\"}\n",
+		"a;b;;\n" + strings.Repeat("1;x;;\n", 6):             "{\"a\":1,\"b\":\"x\",\"\":null}\n",
+		"a,b\nr1,1,x\nr2,1,x\nr3,1,x\nr4,1,x\nr5,1,x\n":      "{\"\":\"r1\",\"a\":1,\"b\":\"x\"}\n",
+		"\"a\nb\",c\n" + strings.Repeat("1,\"x\ny\"\n", 6):   "{\"a\\nb\":1,\"c\":\"x\\ny\"}\n",
+	} {
+		from, to := filepath.Join(dir, "t.csv"), filepath.Join(dir, "t.jsonl")
+		if err := os.WriteFile(from, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var told []Notice
+		opt := Options{Columns: ColumnOptions{Notice: func(n Notice) { told = append(told, n) }}}
+		if _, err := Convert(context.Background(), from, to, "jsonl", opt); err != nil {
+			t.Errorf("%.20q: %v", text, err)
+			continue
+		}
+		if out, _ := os.ReadFile(to); !strings.HasPrefix(string(out), want) {
+			t.Errorf("%.20q: %.60q, want %q", text, out, want)
+		}
+		if len(told) > 0 && (len(told) > 1 || told[0].Kind != "header") {
+			t.Errorf("%.20q: %v", text, told)
+		}
+	}
 }

@@ -16,11 +16,12 @@ func (t *table) takeOffset(c *collected, i int) {
 	if !plain || t.opt.AsWritten || !(spread > 0) || spread >= fewSteps*step || exactly(col) {
 		return
 	}
-	decimal := "."
+	coding := Coding{Decimal: "."}
 	if column.Coding != nil {
-		decimal = column.Coding.Decimal
+		coding = *column.Coding
 	}
-	column.Coding = &Coding{Kind: CodedOffset, Decimal: decimal, Offset: col.min}
+	coding.Kind, coding.Offset = CodedOffset, col.min
+	column.Coding = &coding
 	r.kind, t.attributes[i].coding = coded, column.Coding
 	t.notice(i, "digits", "has numbers from %s to %s, which float32 rounds to multiples of %s, so the smallest is subtracted from all",
 		number(col.min), number(col.max), number(step))
@@ -39,6 +40,9 @@ func (c *collected) sampleMean(i int) float64 {
 
 // isNumber says that a coding is of plain numbers, however written.
 func (c *Coding) isNumber() bool { return c.Kind == CodedNumber || c.Kind == CodedOffset }
+
+// marked says that marks such as - stand for a missing value in a column.
+func (c *Coding) marked() bool { return c == nil || c.isNumber() || c.Kind == CodedDate }
 
 // exactly says that float32 holds all values of a column.
 func exactly(col *collectedColumn) bool {

@@ -20,6 +20,7 @@ type Encoder struct {
 	schema  *Schema
 	columns []encodedColumn
 	names   []string  // of the columns
+	decimal byte      // of text in columns of plain numbers
 	wide    []float64 // values of the numeric columns before the first categorical one
 	byName  map[string]int
 	means   *meanRows // nil: no column has means
@@ -41,17 +42,18 @@ type encodedColumn struct {
 	mean  float64
 
 	coder     coder // nil: numeric, or one-hot
+	marked    bool  // marks such as - stand for a missing value
 	indicator int   // the dimension that says that the value is missing; 0: none
 }
 
 // NewEncoder makes an encoder of records by a schema. If the schema has no columns, as for an
 // array or LIBSVM text, each dimension is a column named by its number in the file.
 func NewEncoder(s *Schema) *Encoder {
-	e := &Encoder{schema: s, byName: map[string]int{}, means: newMeanRows(s.Columns)}
+	e := &Encoder{schema: s, decimal: s.decimal(), byName: map[string]int{}, means: newMeanRows(s.Columns)}
 	columns, at := withoutMeans(s.Columns), 0
 	for i := range columns {
 		c := &columns[i]
-		col := encodedColumn{name: c.Name, at: at, mean: c.Mean}
+		col := encodedColumn{name: c.Name, at: at, mean: c.Mean, marked: c.Categories == nil && c.Coding.marked()}
 		if c.Categories != nil {
 			col.codes = make(map[string]int32, len(c.Categories))
 			for code, value := range c.Categories {
@@ -272,7 +274,7 @@ func (e *Encoder) value(dst []float32, c *encodedColumn, v any) error {
 }
 
 func (e *Encoder) cell(dst []float32, c *encodedColumn, v *cell) error {
-	isMissing := v.kind == cellMissing || v.kind == cellText && e.isMissing(v.text)
+	isMissing := v.kind == cellMissing || v.kind == cellText && (e.isMissing(v.text) || c.marked && noNumber(v.text))
 	switch {
 	case isMissing && (c.coder != nil || e.schema.Missing == missingAuto):
 		return e.missing(dst, c)
@@ -289,7 +291,7 @@ func (e *Encoder) cell(dst []float32, c *encodedColumn, v *cell) error {
 	if isMissing {
 		return e.missing(dst, c)
 	}
-	x, ok := v.value()
+	x, ok := v.value(e.decimal)
 	switch {
 	case !ok:
 		text := v.bytes(&e.scratch)

@@ -127,7 +127,7 @@ func (c *cell) setDigits(number string, text *[]byte) bool {
 }
 
 // value is the number that a cell stands for: text may be one, and true and false are 1 and 0.
-func (c *cell) value() (v float64, ok bool) {
+func (c *cell) value(decimal byte) (v float64, ok bool) {
 	switch c.kind {
 	case cellNumber:
 		return c.number, true
@@ -138,7 +138,7 @@ func (c *cell) value() (v float64, ok bool) {
 	}
 	text := trim(c.text)
 	if v, ok = parseNumber(text); !ok {
-		v, ok = parseBool(text)
+		v, ok = parseOther(text, decimal)
 	}
 	return v, ok
 }

@@ -78,9 +78,17 @@ func (t *table) lookAt(rows [][]string, lines []int) ([]attribute, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
+	if t.opt.texts == nil {
+		rows, lines = t.withoutPreamble(rows, lines)
+	}
 	if t.sep != ' ' && t.opt.texts == nil && endWithSeparator(rows) {
 		t.ends = true
 		cutEnds(rows)
+	}
+	if n := usualWidth(rows[1:]); n > 0 && n != len(rows[0]) {
+		if t.opt.Header != "no" && len(rows[0]) == n-1 && namesRows(rows) {
+			rows[0], t.opt.Header = append([]string{""}, rows[0]...), "yes"
+		}
 	}
 	if n := usualWidth(rows[1:]); n > 0 && n != len(rows[0]) {
 		if len(rows[0]) > 1 && !slices.ContainsFunc(rows[0], func(cell string) bool { return cell == "" || isNumber(cell) }) {
@@ -97,8 +105,7 @@ func (t *table) lookAt(rows [][]string, lines []int) ([]attribute, error) {
 	}
 	if t.opt.Header != "yes" && t.opt.Header != "no" && numbersAsNames(rows[0], rows[1:]) {
 		t.opt.Header = "yes"
-		err := option.Errorf("the first line (%s) is taken for the names of the columns: its whole, rising numbers are far from those below; "+
-			"%s takes it for a row", strings.Join(firsts(rows[0], 3), ", "), option.Set("header", "no"))
+		err := option.Errorf("the first line (%s) is taken for the names of the columns, as its whole numbers look like names; %s takes it for a row", strings.Join(firsts(rows[0], 3), ", "), option.Set("header", "no"))
 		t.notices = append(t.notices, Notice{Kind: "header", Text: err.Error(), Err: err})
 	}
 	if t.opt.Header == "yes" || t.opt.Header != "no" && t.hasHeader(rows) {
@@ -114,6 +121,7 @@ func (t *table) lookAt(rows [][]string, lines []int) ([]attribute, error) {
 		columns[j].guess(rows, j, t.isMissing, t.decimals())
 		if columns[j].found == KindCategory && !columns[j].code {
 			columns[j].odd, columns[j].oddLine = odd(rows, lines, j, t.isMissing, t.decimals())
+			columns[j].oddDate = oddDate(columns[j].cells)
 		}
 	}
 	t.commas(columns)
@@ -146,6 +154,8 @@ func (t *table) commas(columns []attribute) {
 		if a.written && allWritten(a.cells, ',') && slices.ContainsFunc(a.cells, func(cell string) bool { return strings.Contains(cell, ",") }) {
 			a.decimal = ","
 			names = append(names, a.name)
+		} else if a.found == KindNumber && !a.written && allWritten(a.cells, ',') {
+			a.written, a.decimal = true, "," // a point separates thousands
 		}
 	}
 	if t.opt.Schema == nil {
@@ -157,17 +167,20 @@ func (t *table) commas(columns []attribute) {
 
 // isText reports whether most of the values of column j are not numbers.
 func isText(rows [][]string, j int) bool {
-	texts, known := 0, 0
+	texts, known, marks := 0, 0, 0
 	for _, row := range rows {
-		if j >= len(row) || missing([]byte(row[j])) {
-			continue
-		}
-		known++
-		if !isNumber(row[j]) {
-			texts++
+		switch {
+		case j >= len(row) || missing([]byte(row[j])):
+		case noNumber([]byte(row[j])):
+			marks++
+		default:
+			known++
+			if !isNumber(row[j]) {
+				texts++
+			}
 		}
 	}
-	return 2*texts > known
+	return 2*texts > known || known == 0 && marks > 0
 }
 
 // odd is the first cell of column j that is no number, with its line, if most of its cells are numbers as people write them, with one of
@@ -177,7 +190,7 @@ func odd(rows [][]string, lines []int, j int, isMissing func([]byte) bool, decim
 		numbers, known := 0, 0
 		cell, line = "", 0
 		for r, row := range rows {
-			if j >= len(row) || isMissing([]byte(row[j])) {
+			if j >= len(row) || isMissing([]byte(row[j])) || noNumber([]byte(row[j])) {
 				continue
 			}
 			known++

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mercer/internal/engine/option"
@@ -21,6 +21,7 @@ const (
 	worthTelling = 50  // dimensions of a column of text that are told of
 	leakRows     = 500 // with fewer, a column that says all of the label is nothing unusual
 	fewRows      = 50  // with fewer, nothing is taken for an ID or a leak
+	fewIndices   = 10  // with fewer, nothing is taken for an index of the rows
 )
 
 // guess finds from the first rows what a column holds.
@@ -40,6 +41,24 @@ func (a *attribute) guess(rows [][]string, j int, isMissing func([]byte) bool, d
 			a.word = row[j]
 		}
 	}
+	all := a.cells
+	a.withoutMarks()
+	if a.guessOf(decimals); a.found != KindNumber && a.found != KindDate {
+		a.cells, a.mark = all, ""
+	}
+}
+
+// withoutMarks takes cells that stand for a missing number or date out of those that are known, if there are others.
+func (a *attribute) withoutMarks() {
+	values := slices.DeleteFunc(slices.Clone(a.cells), func(cell string) bool { return noNumber([]byte(cell)) })
+	if n := len(values); n > 0 && n < len(a.cells) {
+		a.mark = a.cells[slices.IndexFunc(a.cells, func(cell string) bool { return noNumber([]byte(cell)) })]
+		a.cells = values
+	}
+}
+
+// guessOf is guess for the cells that are known.
+func (a *attribute) guessOf(decimals string) {
 	a.decimal = decimals[:1]
 	if decimals == "," {
 		a.text = !allWritten(a.cells, ',')
@@ -50,6 +69,21 @@ func (a *attribute) guess(rows [][]string, j int, isMissing func([]byte) bool, d
 				a.written, a.text, a.decimal = true, false, string(by)
 				break
 			}
+		}
+	}
+	for _, by := range []byte(decimals) {
+		if !a.text || len(a.cells) == 0 {
+			break
+		}
+		a.scales = scaled(a.cells, by)
+		if a.unit = ""; !a.scales {
+			var ok bool
+			if a.unit, ok = unitOf(a.cells, by); !ok {
+				a.unit = ""
+			}
+		}
+		if a.scales || a.unit != "" {
+			a.written, a.text, a.decimal = true, false, string(by)
 		}
 	}
 	if !a.text {
@@ -77,6 +111,18 @@ func allWritten(cells []string, decimal byte) bool {
 		_, ok := parseWritten([]byte(cell), decimal)
 		return !ok && !notFinite([]byte(cell))
 	})
+}
+
+func hasPoint(cell string) bool { return strings.Contains(cell, ".") }
+
+// pointsOfThousands says that plain numbers may have points that separate thousands: there are whole numbers below 1000, and all others
+// have three digits behind a point.
+func pointsOfThousands(cells []string) bool {
+	return slices.ContainsFunc(cells, hasPoint) && slices.ContainsFunc(cells, func(cell string) bool { return !hasPoint(cell) }) &&
+		!slices.ContainsFunc(cells, func(cell string) bool {
+			plain, ok := withoutGroups([]byte(strings.TrimLeft(cell, "+-")), ',')
+			return !ok || !hasPoint(cell) && len(plain) > 3
+		})
 }
 
 // isCode says that cells are codes of digits such as postcodes: all as long as each other, three digits or more, and some
@@ -115,7 +161,7 @@ func (a *attribute) layoutNote() string {
 	zone := ", time zone as written"
 	for _, layout := range a.coding.Layouts {
 		switch {
-		case strings.HasPrefix(layout, "unix"):
+		case sinceUnits[layout] > 0:
 			zone = ", UTC"
 		case strings.Contains(layout, "07") || strings.Contains(layout, "MST"):
 			zone = ", with offsets of time zones"
@@ -141,12 +187,23 @@ func (t *table) settle(i int) (Column, error) {
 		}
 		kind = a.found
 	}
+	if a.mark != "" && a.kind == "" {
+		t.notice(i, "missing", "takes %q for a missing value; %s takes the column as text", a.mark, option.Set("categorical", a.name))
+	}
 	switch kind {
 	case KindNumber:
 		a.measure, t.roles[i].kind = measureNumber, numeric
 		if a.written || t.decimal == "," || a.text && a.kind == KindNumber {
-			column.Coding = &Coding{Kind: CodedNumber, Decimal: cmp.Or(a.decimal, t.decimal)}
+			column.Coding = &Coding{Kind: CodedNumber, Decimal: cmp.Or(a.decimal, t.decimal), Unit: a.unit, Scales: a.scales}
+			if (a.unit != "" || a.scales) && a.kind == "" {
+				t.notice(i, "numbers", "has numbers with units, such as %q; %s takes the column as text", a.cells[0], option.Set("categorical", a.name))
+			}
 			a.measure = measureWritten
+		} else if a.kind == "" && pointsOfThousands(a.cells) {
+			t.notice(i, "numbers", "has numbers such as %s and whole ones, so its points may separate thousands; %s takes them for that",
+				a.cells[slices.IndexFunc(a.cells, hasPoint)], option.Set("decimal", ","))
+		} else if a.times = looksLikeTimes(a.name, a.cells); a.times && a.kind == "" && t.schema.Header {
+			t.notice(i, "date", "has whole numbers such as %s that may be times; %s takes them for such", a.cells[0], option.Set("date", a.name))
 		}
 	case KindCategory:
 		a.measure, t.roles[i].kind = measureText, categorical
@@ -156,10 +213,10 @@ func (t *table) settle(i int) (Column, error) {
 		column.Coding = &Coding{Kind: CodedOrdinal, Values: a.order}
 	case KindDate:
 		layouts, hours := a.layouts, true
-		if layouts == nil {
+		if a.withoutMarks(); layouts == nil {
 			layouts, hours = findLayouts(a.cells, true)
 		} else {
-			hours = hoursOf(a.cells, layouts)
+			hours = hoursOf(a.cells, layouts) || a.cells == nil && strings.Contains(layouts[0], "04")
 		}
 		if layouts == nil {
 			return column, option.Errorf("%s: %s is to be a date (%s), but holds %s; give its layout in a file of kinds (%s)", t.Name(),
@@ -168,7 +225,7 @@ func (t *table) settle(i int) (Column, error) {
 		a.layouts = layouts
 		a.measure = measureDate
 		column.Coding = &Coding{Kind: CodedDate, Layouts: layouts, Hours: hours}
-		if a.kind == "" && ambiguous(layouts, a.cells) {
+		if a.kind == "" && a.cells != nil && ambiguous(layouts, a.cells) {
 			t.notice(i, "date", "has dates such as %q, of which the first number is taken for the %s; a file of kinds says otherwise (%s)",
 				a.cells[0], firstPart(layouts[0]), option.Ref("schema"))
 		}
@@ -288,20 +345,28 @@ func (t *table) leaveOut(c *collected, i int) {
 			inputs++
 		}
 	}
-	switch {
+	whole := a.measure == measureNumber && !col.fraction && t.schema.Header
+	switch different := col.many || len(col.numbers) == known || col.rising; {
 	case t.opt.Missing == "error" || t.arff && a.measure != measureText:
 	case known == 0 && c.rows > 1 && inputs > 1 && !asked && t.auto():
 		drop(KindIgnored)
 		t.notice(i, "empty", "has no value in any row and is left out")
-	case asked || inputs == 1 || known < fewRows:
-	case a.measure == measureText && a.categories == nil && !a.code && 10*len(col.values) > 9*known:
+	case asked || inputs == 1 || known < fewIndices:
+	case whole && t.isIndex(i) && (different || 2*len(col.numbers) > known):
+		drop(KindID)
+		t.notice(i, "id", "looks like an ID, an index of the rows (%s), and is left out; %s keeps it", strings.Join(firsts(a.cells, 2), ", "),
+			option.Set("numeric", a.name))
+	case known < fewRows:
+	case a.measure == measureText && a.categories == nil && !a.code && a.odd == "" && a.oddDate == "" && 10*len(col.values) > 9*known:
 		drop(KindID)
 		t.notice(i, "id", "looks like an ID (%s different texts in %s rows, such as %q) and is left out; %s keeps it", units.Count(len(col.values)),
-			units.Count(known), shorten([]byte(a.cells[0])), option.Set("categorical", a.name))
-	case a.measure == measureNumber && !col.fraction && t.schema.Header &&
-		(isIDName(a.name) && (col.many || len(col.numbers) == known || col.rising) || a.name == strconv.Itoa(i) && col.rising): // or has no name
+			units.Count(known), shorten([]byte(append(a.cells, col.values...)[0])), option.Set("categorical", a.name))
+	case whole && different && !a.times && (isIDName(a.name) || col.min >= 1e11):
 		drop(KindID)
 		t.notice(i, "id", "looks like an ID (a different whole number in each row) and is left out; %s keeps it", option.Set("numeric", a.name))
+	case whole && isIDName(a.name) && len(col.numbers) > fewRows:
+		t.notice(i, "id", "is named like an ID, and has %s different whole numbers; if that is no input, %s leaves it out", units.Count(len(col.numbers)),
+			option.Set("ignore", a.name))
 	case a.measure == measureNumber && col.rising && t.schema.Header:
 		t.notice(i, "id", "counts the rows (%s, %s, …); if that is no input, %s leaves it out", number(col.min), number(col.min+1),
 			option.Set("ignore", a.name))
@@ -313,20 +378,21 @@ func (t *table) leaveOut(c *collected, i int) {
 	}
 }
 
-// isIDName says that a column is called like an ID.
-func isIDName(name string) bool {
-	n := strings.ToLower(name)
-	if strings.HasPrefix(n, "unnamed") || slices.Contains([]string{"id", "uuid", "guid", "key", "index", "row", "rownum",
-		"row_number", "rowid"}, n) {
+// isIndex says that a column is the index of the rows that pandas or R wrote: the first one, without a name, or one of their names.
+func (t *table) isIndex(i int) bool {
+	if n := strings.ToLower(t.names[i]); strings.HasPrefix(n, "unnamed:") || slices.Contains([]string{"index", "level_0", "__index_level_0__", "rownames"}, n) {
 		return true
 	}
-	for _, end := range []string{"_id", "-id", " id", ".id", "_key", "_no", "_nr", "_number", "_uuid"} {
-		if strings.HasSuffix(n, end) {
-			return true
-		}
-	}
-	return strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID")
+	return i == 0 && t.header != nil && t.header[0] == ""
 }
+
+// idNames match names of columns of IDs: id and the like alone or as the last of several words, or behind what has one.
+var idNames = regexp.MustCompile(`^(?i:id|uuid|guid|key|index|row|rownum|row_number|rowid|unnamed.*|(cust|customer|client|user|member|account|acct|order|item|product|` +
+	`article|invoice|transaction|trans|txn|session|visitor|patient|passenger|employee|emp|student|ticket|case|record|loan|policy|device|store)(id|no|nr|num|number))$|` +
+	`[_ .-](?i:id|key|no|nr|num|number|uuid|guid|idx|pk)$|[a-z](Id|ID|No|Nr|Num|Number|Key)$|^(?i:id)[_ .-]`)
+
+// isIDName says that a column is called like an ID.
+func isIDName(name string) bool { return idNames.MatchString(name) }
 
 // auto says that missing values are filled in by themselves.
 func (t *table) auto() bool { return t.schema.Missing == missingAuto }
@@ -338,6 +404,10 @@ func (t *table) finish(column *Column, c *collected, by *collector, i int) {
 	switch a.measure {
 	case measureText:
 		values := col.values
+		if date := a.oddDate; date != "" && a.kind == "" {
+			t.notice(i, "dates", "looks like dates, but %q is none: it becomes categories, of which it has %s; %s counts such cells as missing", shorten([]byte(date)),
+				units.Count(len(values)), option.Set("na", date))
+		}
 		if a.oddLine > 0 && a.kind == "" {
 			t.notice(i, "numbers", "looks like numbers, but %q in line %d is none: it becomes categories, of which it has %s; %s counts such cells as "+
 				"missing", shorten([]byte(a.odd)), a.oddLine, units.Count(len(values)), option.Set("na", a.odd))

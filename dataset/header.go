@@ -5,9 +5,54 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"mercer/internal/engine/option"
+	"mercer/internal/engine/units"
 )
+
+// fewBelow are the rows below a line that tell that it is none of them.
+const fewBelow = 5
+
+// withoutPreamble leaves out lines above the table that are no rows: comments, and texts of one cell.
+func (t *table) withoutPreamble(rows [][]string, lines []int) ([][]string, []int) {
+	width, n := usualWidth(rows), 0
+	for n < len(rows)-fewBelow && width > 1 && len(rows[n]) != width {
+		cells := slices.DeleteFunc(slices.Clone(rows[n]), func(cell string) bool { return cell == "" })
+		comment := len(cells) > 0 && strings.ContainsAny(cells[0][:1], "#%")
+		if comment && len(cells) == width+1 && len(cells[0]) == 1 && len(rows[n+1]) == width { // names, as numpy writes them
+			rows[n], t.opt.Header = cells[1:], "yes"
+			break
+		}
+		if !comment && (len(cells) > 1 || t.sep == ' ') {
+			break
+		}
+		n++
+	}
+	if n > 0 {
+		err := fmt.Errorf("what is above the table is left out (%s, such as %q)", units.Plural(lines[n-1], "line"), shorten([]byte(strings.Join(rows[0], string(t.sep)))))
+		t.notices = append(t.notices, Notice{Kind: "header", Text: err.Error(), Err: err})
+		t.skip = lines[n-1]
+	}
+	return rows[n:], lines[n:]
+}
+
+// namesRows reports whether the first row has names of all columns but the first, whose cells differ in all rows, as R and pandas write the names
+// of rows.
+func namesRows(rows [][]string) bool {
+	if slices.ContainsFunc(rows[0], func(cell string) bool { return cell == "" || isNumber(cell) }) {
+		return false
+	}
+	seen := map[string]bool{}
+	for _, row := range rows[1:] {
+		v, isNumber := parseNumber([]byte(row[0]))
+		if seen[row[0]] || row[0] == "" || isNumber && v != math.Trunc(v) {
+			return false
+		}
+		seen[row[0]] = true
+	}
+	return len(seen) >= fewBelow
+}
 
 // endWithSeparator reports whether lines end with a separator, behind which there is never anything: most rows, or
 // the header alone.
@@ -142,10 +187,45 @@ func (t *table) hasHeader(rows [][]string) bool {
 	return true
 }
 
-// numbersAsNames reports whether the first row has whole rising numbers, such as years, above columns of numbers that
-// are all far from them and of which most have fractions. Its other cells are texts that do not occur below.
+// countsUp reports whether whole numbers of a row, three at least, are each by one more, or less, than that before. all says that they are the
+// positions of all its cells, four at least, from 0 or 1.
+func countsUp(row []string) (steps, all bool) {
+	var numbers []float64
+	for _, cell := range row {
+		if v, ok := parseNumber(trim([]byte(cell))); ok {
+			numbers = append(numbers, v)
+		}
+	}
+	for i := 1; i < len(numbers); i++ {
+		if step := numbers[i] - numbers[i-1]; step != numbers[1]-numbers[0] || math.Abs(step) != 1 {
+			return false, false
+		}
+	}
+	n := len(numbers)
+	return n >= 3 && numbers[0] == math.Trunc(numbers[0]), n >= 4 && n == len(row) && numbers[n-1] > numbers[0] && (numbers[0] == 0 || numbers[0] == 1)
+}
+
+// counted reports whether the first row alone counts: all positions, or beside texts that do not occur below.
+func counted(first []string, below [][]string) bool {
+	steps, all := countsUp(first)
+	if !steps || len(below) < fewBelow || slices.ContainsFunc(below, func(row []string) bool { s, _ := countsUp(row); return s }) {
+		return false
+	}
+	for j, cell := range first {
+		if !isNumber(cell) && (cell == "" && hasValue(below, j) && j > 0 || cell != "" && slices.ContainsFunc(below, func(row []string) bool { return j < len(row) && row[j] == cell })) {
+			return false
+		}
+	}
+	return all || !isNumber(first[0]) || !isNumber(first[len(first)-1])
+}
+
+// numbersAsNames reports whether the first row has whole numbers for names: it alone counts, or has rising or falling ones, such as years, above
+// columns of numbers that are all far from them and of which most have fractions. Its other cells are texts that do not occur below.
 func numbersAsNames(first []string, below [][]string) bool {
-	before, names, fractions := math.Inf(-1), 0, 0
+	if counted(first, below) {
+		return true
+	}
+	before, names, fractions, falling := math.NaN(), 0, 0, false
 	for j, cell := range first {
 		name, ok := parseNumber(trim([]byte(cell)))
 		low, high, fraction := math.Inf(1), math.Inf(-1), false
@@ -163,7 +243,10 @@ func numbersAsNames(first []string, below [][]string) bool {
 		if !ok {
 			continue
 		}
-		if name != math.Trunc(name) || name <= before || low > high || name >= low-(high-low) && name <= high+(high-low) {
+		if names == 1 {
+			falling = name < before
+		}
+		if name != math.Trunc(name) || name == before || names > 0 && (name < before) != falling || low > high || name >= low-(high-low) && name <= high+(high-low) {
 			return false
 		}
 		before = name
@@ -172,7 +255,7 @@ func numbersAsNames(first []string, below [][]string) bool {
 			fractions++
 		}
 	}
-	return len(below) >= 5 && names > 1 && 2*fractions >= names
+	return len(below) >= fewBelow && names > 1 && 2*fractions >= names
 }
 
 // hasValue reports whether column j has any value that is not missing.

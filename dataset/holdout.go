@@ -326,7 +326,7 @@ func (d *dividedRows) byTime(h Holdout, how *Held, name string) ([]bool, error) 
 func timesOf(cells []string, name, column string) ([]float64, error) {
 	times, numbers := make([]float64, len(cells)), true
 	for i, cell := range cells {
-		if missing([]byte(cell)) {
+		if absent([]byte(cell)) {
 			return nil, option.Errorf("%s: a row has no time in the column %q, by which rows are divided; fill it in, or leave the row out",
 				name, column)
 		}

@@ -175,10 +175,6 @@ func (p *joinedPass) begin(f *joinedFile) error {
 
 // reorderText reorders a file of text.
 func (p *joinedPass) reorderText(f *joinedFile, text input) error {
-	var names []string
-	if f.sep != ' ' {
-		return p.reorder(f, &names, csvCells(text, f.sep, f.skip > 0, &names))
-	}
 	t := &table{in: text, opt: p.j.opt}
 	columns, err := t.sniff(p.j.opt.Format)
 	if err != nil {
@@ -187,7 +183,10 @@ func (p *joinedPass) reorderText(f *joinedFile, text input) error {
 	for _, c := range columns {
 		t.names = append(t.names, c.name)
 	}
-	return p.reorder(f, &t.names, lineCells(text, t))
+	if t.arff || t.sep == ' ' {
+		return p.reorder(f, &t.names, lineCells(text, t))
+	}
+	return p.reorder(f, &t.names, csvCells(text, t, false, &t.names))
 }
 
 // reorder writes the cells of a file with commas and in the order of the first file. names are known with the first row.

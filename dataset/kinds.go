@@ -33,8 +33,8 @@ type ColumnKind struct {
 	// Order are the levels of an ordinal column, from low to high.
 	Order []string `json:"order,omitempty"`
 
-	// Layouts are those of a date, as in Go's package time; "unix" and "unixmilli" are seconds and
-	// milliseconds since 1970. None means that they are found out.
+	// Layouts are those of a date, as in Go's package time; "unix", "unixmilli", "unixmicro" and "unixnano" count from 1970, "quarter"
+	// is one such as 2024Q3, "week" one such as 2024-W07. None means that they are found out.
 	Layouts []string `json:"layouts,omitempty"`
 
 	// Buckets is the number of dimensions of a text.

@@ -34,6 +34,33 @@ func parseBool(b []byte) (v float64, ok bool) {
 	return 0, string(b) == "false"
 }
 
+// parseOther parses what else may be in a column of plain numbers: a boolean, or a number with separators of thousands where the first
+// rows had none.
+func parseOther(b []byte, decimal byte) (v float64, ok bool) {
+	if v, ok = parseBool(b); ok {
+		return v, true
+	}
+	b, negative := cutSign(b, false)
+	plain, ok := withoutGroups(b, decimal)
+	if ok {
+		v, ok = parseNumber(plain)
+	}
+	if negative {
+		v = -v
+	}
+	return v, ok
+}
+
+// decimal is the decimal separator of the columns of plain numbers: a comma if other columns have one.
+func (s *Schema) decimal() byte {
+	for i := range s.Columns {
+		if c := s.Columns[i].Coding; c != nil && c.Decimal == "," {
+			return ','
+		}
+	}
+	return '.'
+}
+
 // scanNumber parses the number that starts at b[i], as parseNumber does, and returns where
 // it ends: i if there is none.
 //

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -146,4 +147,42 @@ func FuzzNumber(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(sameAsStrconv)
+}
+
+// A plain number may have separators of thousands in later rows: by a comma, or by a point where other columns have decimal commas.
+func TestSeparatorsOfThousandsInLaterRows(t *testing.T) {
+	for _, c := range []struct {
+		head, later, last string
+		want              float32
+	}{
+		{"12.5,1", `"1,234.5",1`, "-7,1", 1234.5}, {"12.5,1", `"-1,234,567",1`, "8,1", -1234567}, {"12;1,5", "1.234;2,5", "9;1,5", 1234}, {"12;1,5", "1,25;2,5", "9;1,5", 1.25},
+	} {
+		sep := ","
+		if strings.Contains(c.head, ";") {
+			sep = ";"
+		}
+		text := "a" + sep + "b\n" + strings.Repeat(c.head+"\n", lookRows+10) + c.later + "\n" + c.last + "\n"
+		f := openMessy(t, text, Options{Label: "none"})
+		all, err := Collect(context.Background(), f, 0)
+		if err != nil {
+			t.Errorf("%s: %v", c.later, err)
+			continue
+		}
+		if got := all.X.Dense.Row(lookRows + 10)[0]; got != c.want {
+			t.Errorf("%s: %v", c.later, got)
+		}
+		row := make([]float32, f.Schema().Dim)
+		cell, _, _ := strings.Cut(strings.Trim(c.later, `"`), map[string]string{",": `"`, ";": ";"}[sep])
+		if err := NewEncoder(f.Schema()).Map(row, map[string]any{"a": cell, "b": "1"}); err != nil || row[0] != c.want {
+			t.Errorf("%s: %v, %v", cell, row, err)
+		}
+	}
+	labels, err := Collect(context.Background(), openMessy(t, "a;y\n1,5;007\n2,5;010\n3,5;7\n", Options{}), 0)
+	if err != nil || labels.Y[0] != 7 || labels.Names[0] != "007" {
+		t.Errorf("labels beside decimal commas: %+v, %v", labels, err)
+	}
+	_, err = Collect(context.Background(), openMessy(t, "a,b,y\n"+strings.Repeat("1,2,0\n3,4,1\n", 20)+"x,5\n", Options{}), 0)
+	if err == nil || !strings.Contains(err.Error(), ":42: 2 columns where the first row has 3") {
+		t.Errorf("a short row: %v", err)
+	}
 }

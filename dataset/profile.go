@@ -131,9 +131,9 @@ func (t *table) describe(c *collected) *Profile {
 			switch {
 			case a.measure == measureDate:
 				d.Note = a.layoutNote()
-			case a.coding != nil && a.coding.Decimal == ",":
+			case a.coding != nil && a.coding.Decimal == "," && col.fraction:
 				d.Note = "decimal comma"
-			case a.coding != nil:
+			case a.coding != nil && (a.coding.Decimal != "," || col.fraction):
 				d.Note = "written numbers"
 			case !col.fraction && d.Distinct > 0:
 				d.Note = "whole numbers"
@@ -213,7 +213,8 @@ func top(col *collectedColumn, most int) []Frequency {
 }
 
 func booleans(col *collectedColumn) bool {
-	for _, pair := range [][2]string{{"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}} {
+	for _, pair := range [][2]string{{"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}, {"on", "off"}, {"wahr", "falsch"}, {"ja", "nein"},
+		{"vrai", "faux"}, {"oui", "non"}} {
 		found := 0
 		for _, v := range col.values {
 			if l := lower([]byte(v)); l == pair[0] || l == pair[1] {

@@ -43,7 +43,7 @@ func TestErrorsTellTheirPlace(t *testing.T) {
 			RowError{Source: "f", Row: 1, Line: 10, Column: "size", Dim: 4, Value: "x"}, `f:10: column "size": "x" is not a number (na=x counts such cells as missing, categorical=size takes the column as text)`},
 		{"header of ARFF", "@relation r\n@attribute a\n@data\n1\n", Options{},
 			RowError{Source: "f", Row: -1, Line: 2, Dim: -1},
-			`f:2: attribute "a" has type ""; known are numeric, real, integer, string and {values}`},
+			`f:2: attribute "a" has type ""; known are numeric, real, integer, string, date and {values}`},
 	} {
 		src, err := OpenBytes(context.Background(), "f", []byte(c.file), c.opt)
 		if err == nil {

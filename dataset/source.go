@@ -105,6 +105,9 @@ type Schema struct {
 	Ignored []Place `json:"ignored,omitempty"`
 	IDs     []Place `json:"ids,omitempty"`
 
+	// Unlabelled, in Options.Schema, leaves the labels of a table alone, which may then be empty: rows are only predicted.
+	Unlabelled bool `json:"-"`
+
 	nominal bool // the file declares the label as one of given values, so that numbers are classes
 }
 

@@ -240,6 +240,15 @@ func (t *table) planFor(m *Schema) error {
 	if err := t.follow(m); err != nil {
 		return err
 	}
+	if err := t.contradiction(m); err != nil {
+		return err
+	}
+	if m.Unlabelled && t.schema.Group == nil {
+		for _, l := range t.schema.Labels {
+			t.roles[l.At] = role{}
+		}
+		t.schema.Labels = nil
+	}
 	for i, c := range t.attributes {
 		if c.text && !c.code && t.roles[i].kind == numeric {
 			it := "the model"
@@ -273,7 +282,7 @@ func (t *table) settleInputs() (texts bool, err error) {
 		t.schema.Columns = append(t.schema.Columns, column)
 	}
 	if len(t.schema.Columns) == 0 {
-		return false, fmt.Errorf("%s: no column is left as input beside labels and weights (%d in all; is the separator one of , ; tab blank?)",
+		return false, fmt.Errorf("%s: no column is left as input beside labels and weights (%d in all; is the separator one of , ; tab | blank?)",
 			t.Name(), len(t.attributes))
 	}
 	return texts, nil
@@ -285,6 +294,9 @@ func (t *table) settleLabel(i int) {
 	if c.word != "" && t.schema.LabelSeparator == "" && t.isClass(i, []byte(c.word)) {
 		t.notice(i, "label", "has the class %s, which elsewhere stands for a missing value; %s says that such labels are missing", c.word,
 			option.Set("na", c.word))
+	}
+	if c.unit != "" || c.scales { // labels stay what they are
+		c.text, c.written = true, false
 	}
 	c.measure = measureNumber
 	if c.text || c.categories != nil {

@@ -75,9 +75,9 @@ func TestTableErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{Options{Weight: "age"}, ages + "-1,cook,0\n", `f.csv:5: column "age": "-1" is not a weight; weights are numbers of 0 or more`},
 		{Options{Weight: "age"}, ages + "?,cook,0\n", `f.csv:5: column "age": "?" is not a weight; weights are numbers of 0 or more`},
 		{Options{Label: "0,1,2"}, ages, "f.csv: no column is left as input beside labels and weights (3 in all; is " +
-			"the separator one of , ; tab blank?)"},
+			"the separator one of , ; tab | blank?)"},
 		{Options{}, "1\n2\n3\n", "f.csv: no column is left as input beside labels and weights (1 in all; is the " +
-			"separator one of , ; tab blank?)"},
+			"separator one of , ; tab | blank?)"},
 		{Options{}, "", "f.csv: has no rows"},
 		{Options{}, " \n\n", "f.csv: has no rows"},
 		{Options{}, "|1x3 Cross validator\n1,2,3\n4,5,6\n7,8,9\n",

@@ -102,7 +102,7 @@ func TestASeparatorAtTheEndOfLinesIsNoColumn(t *testing.T) {
 func TestYearsAboveFractionsAreNames(t *testing.T) {
 	const rows = "1.5,2.5,0.25\n-0.5,3,1.5\n2.25,1,?\n0.5,0.125,7.5\n1,2,3.5\n"
 	for text, want := range map[string]bool{
-		"2010,2011,2012\n" + rows: true, "2010,2011,y\n" + rows: true, "2012,2011,2010\n" + rows: false, "2010,2011,2.5\n" + rows: false,
+		"2010,2011,2012\n" + rows: true, "2010,2011,y\n" + rows: true, "2012,2011,2010\n" + rows: true, "2010,2011,2.5\n" + rows: false,
 		"2010,2011,2012\n" + strings.NewReplacer(".5", "", ".25", "", "0.125", "0").Replace(rows): false, "1,2,3\n" + rows: false,
 	} {
 		for _, header := range []string{"auto", "yes", "no"} {
@@ -117,5 +117,51 @@ func TestYearsAboveFractionsAreNames(t *testing.T) {
 			}
 			f.Close()
 		}
+	}
+}
+
+// What stands above a table is no row of it, and names may be numbers, or lack for the column of an index.
+func TestWhatStandsAboveTheRows(t *testing.T) {
+	rows := func(format string) (text string) {
+		for i := range 12 {
+			text += fmt.Sprintf(format, i, i*7%5, []string{"u", "v"}[i%2])
+		}
+		return text
+	}
+	plain := rows("%d.5,%d,%s\n")
+	for _, c := range []struct{ text, names, told string }{
+		{"# made by x\n# 2020\na,b,y\n" + plain, "a b y", `what is above the table is left out (2 lines, such as "# made by x")`},
+		{"# made by x, y and z\n\na,b,y\n" + plain, "a b y", "(1 line"},
+		{"Sales,\nof 2020\na,b,y\n" + plain, "a b y", "(2 lines"},
+		{"sep=;\na;b;y\n" + strings.ReplaceAll(plain, ",", ";"), "a b y", "(1 line"},
+		{"# a b y\n" + strings.ReplaceAll(plain, ",", " "), "a b y", ""},
+		{"% one two three four\n" + strings.ReplaceAll(plain, ",", " "), "0 1 2", "(1 line"},
+		{"\"a\",\"b\",\"y\"\n" + rows("\"r%d\",3,%d,%s\n"), "0 a b y", ""},
+		{"a,b,y,,\n" + rows("%d.5,%d,%s,,\n"), "a b y 3", `column "3" has no value in any row`},
+		{"0,1,2,3\n" + rows("%d.5,%d,3,7%.0s\n"), "0 1 2 3", "the first line (0, 1, 2, …) is taken for the names"},
+		{"5,6,7,y\n" + rows("%d,%d,9,%s\n"), "5 6 7 y", "is taken for the names"},
+		{"town,2020,2019,2018,y\n" + rows("p,%d,%d,9,%s\n"), "town 2020 2019 2018 y", "is taken for the names"},
+		{"5,6,7,u\n" + rows("%d,%d,9,%s\n"), "0 1 2 3", ""},
+		{"1,2,3,4\n2,3,4,5\n" + rows("%d,%d,3,7%.0s\n"), "0 1 2 3", ""},
+	} {
+		f, err := OpenBytes(context.Background(), "f.csv", []byte(c.text), Options{})
+		if err != nil {
+			t.Errorf("%.30q: %v", c.text, err)
+			continue
+		}
+		notices := slices.DeleteFunc(slices.Clone(f.Notices()), func(n Notice) bool { return n.Kind == "constant" || n.Kind == "id" })
+		all, err := Collect(context.Background(), f, 0)
+		if err != nil {
+			t.Errorf("%.30q: %v", c.text, err)
+			continue
+		}
+		want := 12
+		if !f.Schema().Header && c.told == "" {
+			want += strings.Count(c.text, "\n") - 12
+		}
+		if told := fmt.Sprint(notices); strings.Join(f.table().names, " ") != c.names || all.X.Len() != want || (c.told == "") != (len(notices) == 0) || !strings.Contains(told, c.told) {
+			t.Errorf("%.30q: %q, %d rows, %s", c.text, f.table().names, all.X.Len(), told)
+		}
+		f.Close()
 	}
 }

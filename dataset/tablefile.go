@@ -90,7 +90,7 @@ func (t *TableFile) Commit() error {
 	if err := t.rows.flush(); err != nil {
 		return err
 	}
-	if err := t.out.begin(t.kinds); err != nil {
+	if err := t.out.begin(finalKinds(t.kinds)); err != nil {
 		return err
 	}
 	if err := eachRow(context.Background(), &t.rows, t.out.row); err != nil {

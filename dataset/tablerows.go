@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"unicode"
 
 	"mercer/internal/engine/option"
 	"mercer/internal/engine/units"
@@ -21,6 +22,7 @@ type tableParser struct {
 	interned map[string]string
 	unknown  map[int]*Unseen
 	key      string // the bag of the previous row
+	decimal  byte   // of columns of plain numbers
 
 	pairs     []pair
 	meant     []pair
@@ -66,7 +68,7 @@ func sortPairs(pairs []pair) {
 
 func (t *table) newParser(c *collector) parser {
 	p := &tableParser{table: t, cut: cutter{sep: t.sep, arff: t.arff, trailing: t.ends}, interned: map[string]string{},
-		collecting: collecting{collector: c}}
+		decimal: t.schema.decimal(), collecting: collecting{collector: c}}
 	if c != nil {
 		p.beginCollecting()
 		return p
@@ -150,7 +152,7 @@ func (p *tableParser) row(line []byte, number int, spans bool, rows *rowBuffer) 
 			return err
 		}
 		if err := p.take(i, cell, &to); err != nil {
-			return err
+			return p.orRagged(err)
 		}
 	}
 	if err := p.end(); err != nil {
@@ -295,7 +297,7 @@ func (p *tableParser) put(dense []float32, at int, v float32) {
 func (p *tableParser) coded(i int, cell []byte, dense []float32) error {
 	r := &p.roles[i]
 	c := p.coders[r.input]
-	if p.isMissing(cell) {
+	if p.isMissing(cell) || p.schema.Columns[r.input].Coding.marked() && noNumber(cell) {
 		switch column := &p.schema.Columns[r.input]; {
 		case p.schema.Missing == "zero":
 			p.values = p.values[:0]
@@ -360,9 +362,23 @@ func (p *tableParser) end() error {
 	return p.ragged()
 }
 
+// orRagged is the error of a cell, or rather that its row has too few or too many.
+func (p *tableParser) orRagged(err error) error {
+	if cells, wrong := p.cutAgain(); p.given == nil && wrong == nil && len(cells) != len(p.roles) {
+		return p.ragged()
+	}
+	return err
+}
+
+// cutAgain cuts the row into all its cells.
+func (p *tableParser) cutAgain() ([][]byte, error) {
+	c := cutter{sep: p.sep, arff: p.arff} // a separator at the end is off the line already
+	return c.all(p.cut.line, p.cut.spans, nil)
+}
+
 // ragged is the error for a row with the wrong number of cells.
 func (p *tableParser) ragged() error {
-	cells, err := p.cut.all(p.cut.line, p.cut.spans, nil)
+	cells, err := p.cutAgain()
 	if err != nil {
 		return inColumn(fmt.Sprintf("column %d", len(cells)), strconv.Itoa(len(cells)), -1, nil, err)
 	}
@@ -403,12 +419,12 @@ func (p *tableParser) number(i int, cell []byte) (v float64, filled bool, err er
 		return v, false, nil
 	case ok:
 		return 0, false, p.wrong(i, cell, fmt.Errorf("%s is out of float32's range (3.4e38)", shorten(cell)))
-	case missing(cell):
+	case absent(cell):
 		return p.filled(i, cell)
 	case notFinite(cell):
 		return 0, false, p.wrong(i, cell, fmt.Errorf("%q is not a finite number", cell))
 	}
-	if v, ok := parseBool(trim(cell)); ok {
+	if v, ok := parseOther(trim(cell), p.decimal); ok && v <= maxValue && v >= -maxValue {
 		return v, false, nil
 	}
 	if p.opt.Schema == nil && p.schema.Header {
@@ -445,7 +461,7 @@ func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 	}
 	v, ok := parseNumber(trim(cell))
 	if len(p.attributes) > 0 { // not of columns that nobody looked at
-		if a := &p.attributes[i]; a.written && (!ok || a.decimal == ",") {
+		if a := &p.attributes[i]; a.written && (!ok || a.decimal == "," && bytes.ContainsAny(cell, ",.")) {
 			if v, ok := parseWritten(cell, a.decimal[0]); ok {
 				return v, "", nil
 			}
@@ -460,7 +476,7 @@ func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 		return v, intern(p.interned, trim(cell)), nil
 	case ok:
 		return v, "", nil
-	case missing(cell) && !p.isClass(i, cell):
+	case missing(cell) && !p.isClass(i, cell), p.isMark(i, cell):
 		return 0, "", p.labelMissing(i, cell)
 	case notFinite(cell) && !p.isClass(i, cell):
 		return 0, "", p.wrong(i, cell, fmt.Errorf("the label %q is not a finite number", cell))
@@ -486,6 +502,11 @@ func (t *table) isClass(i int, cell []byte) bool {
 	}
 	a := &t.attributes[i]
 	return (a.text || a.categories != nil || len(a.cells) == 0) && len(t.schema.Labels) == 1 && isWord(cell) && !slices.Contains(t.schema.NA, string(cell))
+}
+
+// isMark says that a label is a sign that stands for a missing value among labels that are numbers.
+func (t *table) isMark(i int, cell []byte) bool {
+	return len(t.attributes) > 0 && !t.attributes[i].text && t.attributes[i].categories == nil && noNumber(cell) && !bytes.ContainsFunc(cell, unicode.IsLetter)
 }
 
 // isWord says that a text that stands for a missing value could be a name.

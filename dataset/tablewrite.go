@@ -74,7 +74,7 @@ func (t *tableFile) Close() error { return t.file.Close() }
 
 // absent says whether a cell has no value: an empty one, and in a column of numbers what else stands for a missing number.
 func (t *tableFile) absent(j int, cell string) bool {
-	return cell == "" || t.kinds[j] != kindText && missing([]byte(cell))
+	return cell == "" || t.kinds[j] != kindText && absent([]byte(cell))
 }
 
 // csvTable writes text as it is.

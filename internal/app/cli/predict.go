@@ -114,7 +114,8 @@ tab and the prediction.`,
 }
 
 // unwritten are the endings of files that say what the lines of a text are not.
-var unwritten = []string{".json", ".xlsx", ".xls", ".ods", ".npy", ".npz", ".avro", ".orc", ".pkl", ".pickle", ".h5", ".html", ".xml"}
+var unwritten = []string{".json", ".xlsx", ".xls", ".ods", ".npy", ".npz", ".avro", ".orc", ".pkl", ".pickle", ".h5", ".html", ".xml",
+	".gz", ".zst", ".bz2", ".zip", ".xz", ".parq", ".pq"}
 
 // anyLevel is the level of intervals that is not given.
 const anyLevel = "usual"
@@ -196,6 +197,7 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 	if !p.tabular() || m.Bag() != nil {
 		p.data.Columns.Carry = ""
 	}
+	m.Info().Schema.Unlabelled = true
 	src, err := openRows(cmd, m, path, p.data)
 	if err != nil {
 		return err

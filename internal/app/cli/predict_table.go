@@ -25,8 +25,9 @@ type predictionTable struct {
 	sep   rune
 
 	m       *model.Model
-	carried []string // names of the columns of the input
-	names   []string // of all columns
+	carried []string        // names of the columns of the input
+	numbers map[string]bool // those that are plain numbers to the model
+	names   []string        // of all columns
 	proba   []float64
 	top     int
 	scores  bool
@@ -56,6 +57,11 @@ func (p *predict) runTable(cmd *cobra.Command, m *model.Model, src *rows, bars *
 	} else if p.top > 0 {
 		return fmt.Errorf("--top-k names the most probable classes: %w", m.NoProbabilities())
 	}
+	t.numbers = map[string]bool{}
+	for _, c := range m.Info().Schema.Columns {
+		t.numbers[c.Name] = c.Categories == nil && c.Coding == nil
+	}
+	t.top = min(p.top, len(t.proba)) // no more classes than there are
 	t.head(p)
 	work := func(w *bufio.Writer) error {
 		t.w = w
@@ -269,10 +275,6 @@ func (t *predictionTable) appendProbabilities(r []string) []string {
 				best = k
 			}
 		}
-		if best < 0 {
-			r = append(r, "", "")
-			continue
-		}
 		used[best] = true
 		r = append(r, names[best], strconv.FormatFloat(t.proba[best], 'g', 6, 64))
 	}
@@ -301,7 +303,7 @@ func (t *predictionTable) write() error {
 		line.Truncate(line.Len() - 1)
 		line.WriteByte(':')
 		value := t.record[i]
-		if !t.isText(i) && json.Valid([]byte(value)) {
+		if (!t.isText(i) || i < len(t.carried) && t.numbers[t.carried[i]]) && json.Valid([]byte(value)) {
 			line.WriteString(value)
 			continue
 		}

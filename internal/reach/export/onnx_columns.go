@@ -210,10 +210,14 @@ func (o *onnx) oneHot(code string, width int) string {
 	return o.cast(o.op("Equal", code, o.whole([]int{1, width}, each)), typeFloat)
 }
 
-// isMissing says which texts stand for missing values.
-func (o *onnx) isMissing(in string) string {
+// missingWords are the texts that stand for missing values in columns of all kinds, in lower case.
+var missingWords = []string{"", "?", "na", "n/a", "nan", "-nan", "null", "none", "<na>", `\n`, "#na", "#n/a", "#n/a n/a", "1.#ind", "-1.#ind", "1.#qnan",
+	"-1.#qnan"}
+
+// isMissing says which texts stand for missing values, other marks besides.
+func (o *onnx) isMissing(in string, marks ...string) string {
 	codes := map[string]int64{}
-	for _, word := range o.missingTexts() {
+	for _, word := range append(o.missingTexts(), marks...) {
 		codes[word] = 1
 	}
 	return o.op("Equal", o.codes(in, codes, 0), o.list(1))
@@ -222,7 +226,7 @@ func (o *onnx) isMissing(in string) string {
 // missingTexts are the texts that stand for missing values, in any case.
 func (o *onnx) missingTexts() []string {
 	all := slices.Clone(o.NA)
-	for _, word := range []string{"", "?", "na", "n/a", "nan", "-nan", "null", "none"} {
+	for _, word := range missingWords {
 		for bits := range 1 << len(word) {
 			mixed := []byte(word)
 			for i := range mixed {

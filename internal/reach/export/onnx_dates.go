@@ -55,7 +55,7 @@ func (o *onnx) date(c *column, in string) (string, int, error) {
 	if layout == "unix" || layout == "unixmilli" {
 		some = "0"
 	}
-	missing := o.isMissing(in)
+	missing := o.isMissing(in, "-", "--", "—", "–", ".", "NaT", "nat", "unknown", "Unknown")
 	in = o.op("Where", missing, o.strings([]int{1, 1}, []string{some}), in)
 	var days, year, yearday, seconds string // int64, but for the seconds, all n×1
 	switch layout {

@@ -155,7 +155,7 @@ func literals(of []string) string {
 
 // missing says whether a text stands for a missing value.
 func (q *sqlModel) missing(x string) string {
-	text := "lower(" + x + ") IN ('', '?', 'na', 'n/a', 'nan', '-nan', 'null', 'none')"
+	text := "lower(" + x + ") IN (" + literals(missingWords) + ")"
 	if len(q.NA) > 0 {
 		text += " OR " + x + " IN (" + literals(q.NA) + ")"
 	}

@@ -97,7 +97,7 @@ func (d *dialect) plainText(c string) string {
 
 // moment is a column of dates as what the other functions of dates take.
 func (d *dialect) moment(c, layout string) string {
-	by := map[string]string{"unix": "1", "unixmilli": "1000"}[layout]
+	by := map[string]string{"unix": "1", "unixmilli": "1000", "unixmicro": "1000000", "unixnano": "1000000000"}[layout]
 	switch d.name {
 	case "sqlite":
 		if by != "" {
@@ -106,7 +106,7 @@ func (d *dialect) moment(c, layout string) string {
 		return "datetime(" + c + ")"
 	case "duckdb":
 		if by != "" {
-			return "make_timestamp(CAST(" + c + " AS BIGINT) * (1000000 // " + by + "))"
+			return "make_timestamp(CAST(CAST(" + c + " AS HUGEINT) * 1000000 // " + by + " AS BIGINT))"
 		}
 		return "CAST(" + c + " AS TIMESTAMP)"
 	}
