@@ -13,6 +13,7 @@ import (
 	_ "mercer/dataset/database" // reads databases
 	_ "mercer/dataset/fetch"    // reads http:// and https://
 	"mercer/internal/engine/option"
+	"mercer/internal/engine/visible"
 )
 
 // UsageError is a wrong command line: exit code 2 instead of 1.
@@ -38,7 +39,7 @@ func oneLine(err error) string {
 	for _, pkg := range []string{"feature: ", "kernel: ", "pool: ", "approx: "} {
 		text = strings.ReplaceAll(": "+text, ": "+pkg, ": ")[2:]
 	}
-	return text
+	return visible.Text(text)
 }
 
 // optionFlag is what the command line calls an option that a message names by its field, with the value that the
