@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode"
@@ -15,8 +16,11 @@ import (
 func TestNamesCannotControlTheTerminal(t *testing.T) {
 	const evil = "\x1b[31m\u009b\u202e\x7f\nsaved     all is well\r"
 	dir := filepath.Join(t.TempDir(), "dir"+evil)
+	if runtime.GOOS == "windows" {
+		return // it has no such names
+	}
 	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Skip(err) // a file system that has no such names
+		t.Fatal(err)
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "\"a%s\",b,\"c%[1]s\",\"y%[1]s\"\n", evil)
