@@ -135,7 +135,7 @@ func (p *packed) Open() (io.ReadCloser, func() float64, error) {
 		if err != nil {
 			return nil, nil, p.damaged(err)
 		}
-		return ahead(z, z.Close)
+		return ahead(&members{z: z, from: buffered}, z.Close)
 	case "bzip2":
 		return ahead(bzip2.NewReader(buffered), nil)
 	}
@@ -146,8 +146,61 @@ func (p *packed) Open() (io.ReadCloser, func() float64, error) {
 	return ahead(z, func() error { z.Close(); return nil })
 }
 
+// members reads the members of a gzip file one after the other. Zeros behind them pad it to whole blocks, as of a tape.
+type members struct {
+	z    *gzip.Reader
+	from *bufio.Reader
+}
+
+func (m *members) Read(b []byte) (int, error) {
+	for {
+		m.z.Multistream(false)
+		n, err := m.z.Read(b)
+		if err != io.EOF || n > 0 {
+			return n, noEOF(err, n)
+		}
+		for {
+			next, err := m.from.Peek(1)
+			if err != nil {
+				return 0, err // io.EOF where it ends as it should
+			}
+			if next[0] != 0 {
+				break
+			}
+			m.from.Discard(1)
+		}
+		if magic, _ := m.from.Peek(2); methodOf(magic) != "gzip" {
+			return 0, errBehindGzip
+		}
+		if err := m.z.Reset(m.from); err != nil {
+			return 0, atLeast(err)
+		}
+	}
+}
+
+var errBehindGzip = errors.New("bytes that are no gzip follow its end")
+
+// noEOF is the error of a read that gave n bytes: the end comes with the next one.
+func noEOF(err error, n int) error {
+	if n > 0 && err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// atLeast is an error of a member that has begun.
+func atLeast(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
 // damaged is the error for compressed data that are truncated or corrupt.
 func (p *packed) damaged(err error) error {
+	if err == errBehindGzip {
+		return &named{p.name, fmt.Errorf("%w; remove them, for example by gzip -dc < FILE > DATA", err)}
+	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &named{p.name, fmt.Errorf("the %s data are cut short; copy the file again", p.method)}
 	}

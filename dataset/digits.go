@@ -1,6 +1,9 @@
 package dataset
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // fewSteps is how many steps of float32 the values of a column lie within if that is worth a notice.
 const fewSteps = 4096
@@ -55,4 +58,28 @@ func exactly(col *collectedColumn) bool {
 		}
 	}
 	return true
+}
+
+// tellRounded tells of columns of arrays and LIBSVM text whose numbers are so large against their differences that float32 makes them
+// all but equal. Those of tables are taken less the smallest.
+func tellRounded(src Source, sum *Summary) {
+	if p, is := src.(*part); is {
+		src = p.Source
+	}
+	f, is := src.(*File)
+	if !is || f.notice == nil || f.table() != nil {
+		return
+	}
+	for j := range sum.Columns {
+		c := &sum.Columns[j]
+		largest := max(math.Abs(c.Min), math.Abs(c.Max))
+		if !(largest > 1<<24) || math.IsInf(largest, 0) {
+			continue
+		}
+		if step := math.Ldexp(1, math.Ilogb(largest)-23); c.Max-c.Min < fewSteps*step {
+			err := fmt.Errorf("%s has numbers from %s to %s, which float32 rounds to multiples of %s; subtract the smallest from all, or write the "+
+				"data as CSV or Parquet, of which that is done", f.Schema().DimName(j), number(c.Min), number(c.Max), number(step))
+			f.notice(Notice{Column: f.Schema().DimName(j), Kind: "digits", Text: err.Error(), Err: err})
+		}
+	}
 }

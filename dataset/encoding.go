@@ -93,6 +93,22 @@ func asUTF8(in input, asked string) (input, error) {
 	return t, nil
 }
 
+// loneReturn is the line that ends in a carriage return without a newline outside quotes, 0 if none does.
+func loneReturn(text []byte) int {
+	quoted, line := false, 1
+	for i, b := range text {
+		switch {
+		case b == '"':
+			quoted = !quoted
+		case b == '\n':
+			line++
+		case b == '\r' && !quoted && i+1 < len(text) && text[i+1] != '\n' && text[i+1] != '\r':
+			return line
+		}
+	}
+	return 0
+}
+
 // headOf is the beginning of a table as text.
 func headOf(in input) ([]byte, error) {
 	r, _, err := in.Open()

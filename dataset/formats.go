@@ -146,6 +146,13 @@ func newSource(ctx context.Context, in input, opt Options) (Source, error) {
 	if len(bytes.TrimSpace(head)) == 0 {
 		return nil, fmt.Errorf("%s: is empty", in.Name())
 	}
+	if line := loneReturn(head); line > 0 {
+		return nil, fmt.Errorf("%s:%d: the line ends with a carriage return alone, and others with newlines; make all ends alike: tr '\\r' '\\n' < FILE > DATA",
+			in.Name(), line)
+	}
+	if severalLines.Match(head) {
+		return nil, fmt.Errorf("%s: is one JSON object over several lines; write an object a line, as jq -c . does", in.Name())
+	}
 	f = formatOfText(head, opt.Format)
 	if f.what != "" && !f.is(head) {
 		return nil, notOfFormat(in, f.what)

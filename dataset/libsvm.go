@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"mercer/internal/engine/option"
+	"mercer/internal/engine/units"
 )
 
 // LIBSVM text: one row per line,
@@ -119,7 +120,11 @@ func newLIBSVM(in input, opt Options) (Source, error) {
 			return nil, option.Errorf("%s: %s %d: %w", in.Name(), option.Ref("dim"), opt.Dim, err)
 		}
 		if l.limit == 0 {
-			l.limit, l.memory = int(min(opt.Memory/columnBytes, math.MaxInt32)), opt.Memory
+			l.memory = opt.Memory
+			if len(in.Head()) < headSize {
+				l.memory = min(l.memory, ofSmallFile)
+			}
+			l.limit = int(min(l.memory/columnBytes, math.MaxInt32))
 		}
 	}
 	if opt.LabelSeparator != "" && opt.LabelSeparator != "," {
@@ -319,6 +324,10 @@ func (p *libsvmParser) badIndex(word []byte, index, last int64) error {
 		return fmt.Errorf("index %d comes twice", index)
 	case index < last:
 		return fmt.Errorf("index %d comes after %d; indices must increase within a row", index, last)
+	}
+	if p.memory == ofSmallFile {
+		return option.Errorf("index %d: a survey of so many columns takes %s, too much for a file of less than 1 MiB; correct the number if it is wrong, "+
+			"or say that there are so many: %s", index, units.Bytes((index-base+1)*columnBytes), option.Set("dim", strconv.FormatInt(index-base+1, 10)))
 	}
 	if p.memory > 0 {
 		return fmt.Errorf("index %d: %w", index, tooWide(index-base+1, p.memory))

@@ -76,7 +76,7 @@ func AllValues(src Source) Source {
 	switch s := src.(type) {
 	case *File:
 		if all := AllValues(s.Source); all != s.Source {
-			return &File{all, s.in}
+			return &File{all, s.in, s.notice}
 		}
 	case *part:
 		if all := AllValues(s.Source); all != s.Source {

@@ -19,7 +19,8 @@ import (
 // File is a data file: a Source that has to be closed.
 type File struct {
 	Source
-	in input
+	in     input
+	notice func(Notice)
 }
 
 // Open opens the data file at path, "-" for standard input, and determines its compression
@@ -89,7 +90,7 @@ func open(ctx context.Context, in *packed, opt Options) (*File, error) {
 		in.Close()
 		return nil, err
 	}
-	f := &File{Source: src, in: in}
+	f := &File{Source: src, in: in, notice: opt.Columns.Notice}
 	if asked, _ := opt.Columns.split(); asked != "" && opt.Schema == nil {
 		if has, _ := SplitBy(f); has == "" {
 			f.Close()
@@ -130,10 +131,26 @@ var foreign = []struct{ magic, name, advice string }{
 	{"\x89HDF", "an HDF5 file", "write it as NPY or CSV"},
 	{"Obj\x01", "an Avro file", "write it as Parquet or JSON lines"},
 	{"ORC", "an ORC file", "write it as Parquet or CSV"},
+	{"\x80\x02", "a Python pickle", "write it as NPY, Parquet or CSV"},
 	{"\x80\x03", "a Python pickle", "write it as NPY, Parquet or CSV"},
 	{"\x80\x04", "a Python pickle", "write it as NPY, Parquet or CSV"},
 	{"\x80\x05", "a Python pickle", "write it as NPY, Parquet or CSV"},
 	{"RDX", "R data", "write it by write.csv"},
+	{"X\n\x00\x00\x00", "R data", "write it by write.csv"},
+	{"]q\x00", "a Python pickle", "write it as NPY, Parquet or CSV"},
+	{"}q\x00", "a Python pickle", "write it as NPY, Parquet or CSV"},
+	{"MATLAB 5.0", "a MATLAB file", "write it by writematrix, or as NPY by scipy.io.loadmat and numpy.save"},
+	{"Rar!", "a RAR archive", "unpack it first"},
+	{"PK\x05\x06", "an empty zip archive", "give a data file"},
+	{"\x04\x22\x4d\x18", "an lz4 file", "unpack it, or use gz, bz2 or zst"},
+	{"\x1f\x9d", "a file of compress", "unpack it by uncompress"},
+	{"\x1f\x8b", "gzip within gzip", "unpack it once"},
+	{"\x7fELF", "a program", "give a data file"},
+	{"GIF8", "a GIF image", "give its pixels as NPY or IDX"},
+	{"version https://git-lfs", "the pointer of Git LFS to a file and not the file", "get it by git lfs pull"},
+	{"{\\rtf", "a document in RTF", "save its table as CSV"},
+	{"%!PS", "a PostScript document", "give a data file"},
+	{"%%MatrixMarket", "a Matrix Market file", "write it as npz by scipy.sparse.save_npz, or as LIBSVM text"},
 	{"<stata_dta>", "a Stata file", "write it as CSV"},
 	{"$FL2", "an SPSS file", "write it as CSV"},
 	{"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xc2\xea\x81\x60", "a SAS table", "write it as CSV"},
@@ -148,7 +165,13 @@ var foreignTexts = []struct {
 }{
 	{regexp.MustCompile(`^\s*\[\s*[\[{]`), "a JSON array", "write an object a line, as jq -c '.[]' does"},
 	{regexp.MustCompile(`(?i)^\s*<(!doctype )?html\b`), "an HTML page", "save its table as CSV"},
-	{regexp.MustCompile(`^\s*<\?xml\b`), "an XML document", "write it as CSV or JSON lines"},
+	{regexp.MustCompile(`(?i)^\s*<(table|body|head|div)\b[^>,]*>`), "a part of an HTML page", "save its table as CSV"},
+	{regexp.MustCompile(`^\s*(<\?xml\b|<!DOCTYPE\b|<!--|<[A-Za-z][\w:.-]*( [^<>]*)?/?>\s*<)`), "an XML document", "write it as CSV or JSON lines"},
+	{regexp.MustCompile(`^(\(lp0\n|\(dp0\n|\(lp1\n|\(dp1\n|ccopy_reg\n|cnumpy)`), "a Python pickle", "write it as NPY, Parquet or CSV"},
+	{regexp.MustCompile(`(?i)^\s*(insert into|create table|drop table)\b`), "a dump of a database in SQL", "load it, and give the database"},
+	{regexp.MustCompile(`^-{3}\r?\n`), "YAML", "write it as CSV or JSON lines"},
+	{regexp.MustCompile(`^\|[^\n]*\|\s*\n\s*\|(\s*:?-+:?\s*\|)+\s*\n`), "a table in Markdown", "write it as CSV"},
+	{regexp.MustCompile(`^[^\n]*\|[^\n]*\n-+(\+-+)+\s*\n`), "what psql prints", "write it by \\copy … csv header"},
 	// A label, perhaps with a weight and a tag, and behind a bar features that have values.
 	{regexp.MustCompile(`^-?[0-9.]*( [0-9.]+)?( ?'?\w+)? ?\|\w*(:[0-9.]+)? +[^ |\n]+:-?[0-9.]+(e-?[0-9]+)?( |\r?\n|$)`),
 		"text of Vowpal Wabbit", "write it as LIBSVM text or JSON lines"},
@@ -186,7 +209,7 @@ func notForeign(name string, head []byte) error {
 		return fmt.Errorf("%s: is a tar archive; unpack it first", name)
 	}
 	for _, f := range foreign {
-		if strings.HasPrefix(string(head[:min(len(head), 16)]), f.magic) {
+		if strings.HasPrefix(string(head[:min(len(head), 24)]), f.magic) {
 			return fmt.Errorf("%s: is %s; %s (read are %s)", name, f.name, f.advice, formats)
 		}
 	}
@@ -195,6 +218,9 @@ func notForeign(name string, head []byte) error {
 	}
 	return nil
 }
+
+// severalLines is a JSON object that begins on one line and goes on with its first name on another.
+var severalLines = regexp.MustCompile(`^\s*\{\s*\n\s*"[^"\n]*"\s*:`)
 
 // notForeignText is the error for text that begins so if it has a format that is not read.
 func notForeignText(name string, head []byte) error {

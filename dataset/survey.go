@@ -111,7 +111,11 @@ func Survey(ctx context.Context, src Source, opt SurveyOptions) (*Summary, error
 	if err != nil {
 		return nil, err
 	}
-	return s.finish()
+	sum, err := s.finish()
+	if err == nil {
+		tellRounded(src, sum)
+	}
+	return sum, err
 }
 
 // surveyRows is a survey without its end.

@@ -10,6 +10,9 @@ import (
 // its result.
 const columnBytes = 96
 
+// ofSmallFile is the most that a survey may hold of a file below headSize, unless one says how wide its rows are.
+const ofSmallFile = 1 << 30
+
 // tooWide is an error if a survey of so many columns does not fit in memory, where 0 means no bound.
 // It is for sparse rows, in which a few bytes may claim any number of columns.
 func tooWide(columns, memory int64) error {

@@ -73,13 +73,19 @@ func (c *composed) Chosen() string {
 	return strings.Join(all, ", ")
 }
 
-// step returns the configuration of step i, for which a number of bytes is left. A step without
-// a seed gets one derived from the seed of the whole, so that equal steps draw different numbers.
-func (cfg *Config) step(i int, left int64) Config {
+// Step is the configuration of a step. One without a seed gets one derived from the seed of the whole, so that equal steps draw
+// different numbers.
+func (cfg *Config) Step(i int) Config {
 	s := cfg.Steps[i]
 	if s.Seed == 0 {
 		s.Seed = random.Hash(cfg.Seed, "feature.step", uint64(i))
 	}
+	return s
+}
+
+// step is Step, for which a number of bytes is left.
+func (cfg *Config) step(i int, left int64) Config {
+	s := cfg.Step(i)
 	if s.MaxBytes == 0 || s.MaxBytes > left {
 		s.MaxBytes = left
 	}

@@ -10,10 +10,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/internal/engine/visible"
 	"mercer/internal/solve/learn"
 	"mercer/internal/solve/pipeline"
 	"mercer/kernel"
@@ -247,7 +247,7 @@ func (m *Model) AppendPrediction(dst []byte, scores []float32) []byte {
 
 // appendOneLine appends a label as it is, or as a string of JSON if it would not stay in its line and column, or begins like such a string.
 func appendOneLine(dst []byte, label string) []byte {
-	if !strings.HasPrefix(label, `"`) && strings.IndexFunc(label, unicode.IsControl) < 0 {
+	if !strings.HasPrefix(label, `"`) && strings.IndexFunc(label, visible.Hidden) < 0 {
 		return append(dst, label...)
 	}
 	text, err := json.Marshal(label)

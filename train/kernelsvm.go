@@ -212,6 +212,7 @@ func (f *problem) checkNu(all *gathered) error {
 func (f *job) kernelSVR(all *gathered, opt exact.SVM) (model.Predictor, *exact.SVMReport, error) {
 	if opt.Epsilon == 0 && !f.cfg.Learner.(KernelSVM).EpsilonGiven {
 		opt.Epsilon = 0.1
+		f.inUnitOfTargets(&opt)
 	}
 	machine, report, err := exact.FitSVR(f.ctx, *f.pipe.Kernel(), all.x, all.y, f.outputs, opt)
 	if err != nil {
@@ -219,6 +220,20 @@ func (f *job) kernelSVR(all *gathered, opt exact.SVM) (model.Predictor, *exact.S
 	}
 	p, err := f.cfg.predictor(machine)
 	return p, report, err
+}
+
+// inUnitOfTargets counts the usual C, ε and tolerance in the deviation of targets that is far from 1, for which LIBSVM's are constants
+// of no meaning.
+func (f *job) inUnitOfTargets(opt *exact.SVM) {
+	largest := 0.0
+	for t := range f.outputs {
+		_, deviation := f.sum.Target(t)
+		largest = max(largest, deviation)
+	}
+	if opt.C != 0 || opt.Nu != 0 || opt.Tolerance != 0 || !(largest > 0) || math.IsInf(largest, 0) || math.Abs(math.Log2(largest)) <= 10 {
+		return
+	}
+	opt.C, opt.Epsilon, opt.Tolerance = largest, opt.Epsilon*largest, 1e-3*largest
 }
 
 // classifier makes the predictor of a classifier. With two classes the machine scores the second, so

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"fmt"
 	"math"
 )
 
@@ -25,6 +26,20 @@ func (f *surveyed) farOffset() []float64 {
 		return nil
 	}
 	return offset
+}
+
+// leastDeviation is the smallest deviation of targets whose scores float32 tells apart.
+const leastDeviation = 1e-32
+
+// checkSpread fails if all that is to be learned lies below what scores can hold.
+func (f *surveyed) checkSpread() error {
+	for t := range f.sum.Outputs {
+		if _, deviation := f.sum.Target(t); deviation > 0 && deviation < leastDeviation {
+			return fmt.Errorf("%s: the numbers to predict deviate by %.3g from their mean, too little for float32; multiply them, for example by %.0e",
+				f.src.Name(), deviation, 1/deviation)
+		}
+	}
+	return nil
 }
 
 // centre takes the offset away from targets.

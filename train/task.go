@@ -59,7 +59,7 @@ func (f *surveyed) findTask() (a answers, err error) {
 			return a, fmt.Errorf("%s: class weights are for classes, but the labels are numbers to be predicted (%s)", f.src.Name(), why)
 		}
 		a.outputs, a.offset = f.sum.Outputs, f.farOffset()
-		return a, nil
+		return a, f.checkSpread()
 	}
 	if a.classes, err = f.sum.Classes(); err != nil {
 		if f.cfg.surveyRows() > 0 {

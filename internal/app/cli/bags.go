@@ -15,6 +15,7 @@ import (
 	front "mercer"
 	"mercer/dataset"
 	"mercer/internal/engine/units"
+	"mercer/internal/engine/visible"
 	"mercer/internal/solve/pipeline"
 	"mercer/internal/solve/pool"
 	"mercer/kernel"
@@ -208,13 +209,13 @@ func warnUnseen(cmd *cobra.Command, list []front.Unseen) {
 	for _, u := range list {
 		if u.Missing > 0 {
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s: column %q lacks a value in %s, but had one in each row of the training; a missing number is "+
-				"the mean, a missing category none of the known ones\n", cmd.CommandPath(), u.Data, u.Column, units.Plural(u.Missing, "row"))
+				"the mean, a missing category none of the known ones\n", cmd.CommandPath(), visible.Text(u.Data), u.Column, units.Plural(u.Missing, "row"))
 		}
 		if u.Rows == 0 {
 			continue
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s: column %q has values that the model was not trained on, such as %q (%s); "+
-			"they count as none of the known ones\n", cmd.CommandPath(), u.Data, u.Column, u.Value, units.Plural(u.Rows, "row"))
+			"they count as none of the known ones\n", cmd.CommandPath(), visible.Text(u.Data), u.Column, u.Value, units.Plural(u.Rows, "row"))
 	}
 }
 

@@ -4,8 +4,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +16,7 @@ import (
 	_ "mercer/dataset/database" // reads databases
 	_ "mercer/dataset/fetch"    // reads http:// and https://
 	"mercer/internal/engine/option"
+	"mercer/internal/engine/visible"
 )
 
 // UsageError is a wrong command line: exit code 2 instead of 1.
@@ -34,11 +38,30 @@ func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(for
 // oneLine is an error's text on one line, with flags in place of the fields that it names, and without the
 // names of packages, which tell a Go programmer where it comes from and others nothing.
 func oneLine(err error) string {
-	text := strings.Join(strings.Fields(option.Text(err, optionFlag)), " ")
+	text := strings.Join(strings.Fields(saidOnce(err, option.Text(err, optionFlag))), " ")
 	for _, pkg := range []string{"feature: ", "kernel: ", "pool: ", "approx: "} {
 		text = strings.ReplaceAll(": "+text, ": "+pkg, ": ")[2:]
 	}
-	return text
+	return visible.Text(text)
+}
+
+// saidOnce is the text of an error without what it says twice: the name of a file, which the system's errors have too, and lines, as of a
+// file that could neither be written nor closed.
+func saidOnce(err error, text string) string {
+	var at *fs.PathError
+	if !errors.As(err, &at) {
+		return text
+	}
+	system := at.Op + " " + at.Path + ": "
+	text = strings.ReplaceAll(text, at.Path+": "+system, at.Path+": ")
+	var lines []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if !slices.ContainsFunc(lines, func(before string) bool { return strings.HasSuffix(before, strings.TrimPrefix(line, at.Op+" ")) }) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // optionFlag is what the command line calls an option that a message names by its field, with the value that the

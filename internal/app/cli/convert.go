@@ -10,6 +10,7 @@ import (
 	"mercer/dataset"
 	"mercer/internal/app/render"
 	"mercer/internal/engine/units"
+	"mercer/internal/engine/visible"
 )
 
 // converting is the state of the command convert.
@@ -67,6 +68,6 @@ func (c *converting) run(cmd *cobra.Command, path, out string) error {
 	if c.json {
 		return render.JSON(cmd.OutOrStdout(), map[string]any{"rows": rows, "format": format, "output": out})
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s rows\n", out, units.Count(rows))
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s rows\n", visible.Text(out), units.Count(rows))
 	return nil
 }

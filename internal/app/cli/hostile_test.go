@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -48,5 +49,27 @@ func TestFilesWithoutEnd(t *testing.T) {
 		if r.code == 0 || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, zero) {
 			t.Errorf("mercer %s: exit code %d, %s", strings.Join(args, " "), r.code, r.stderr)
 		}
+	}
+}
+
+// Errors name a file and its fault once, and a small file takes no more than 1 GiB unless one says how wide its rows are.
+func TestFaultsAreNamedOnce(t *testing.T) {
+	dir := t.TempDir()
+	data, out := write(t, dir, "data.csv", curve(60)), filepath.Join(dir, "out")
+	if _, err := os.Stat("/dev/full"); err == nil {
+		for _, args := range [][]string{
+			{"train", data, "-o", "/dev/full", "--learner", "ridge", "--features", "16"},
+			{"train", data, "-o", out, "--learner", "ridge", "--features", "16", "--save-stats", "/dev/full"},
+			{"index", data, "-o", "/dev/full"},
+		} {
+			r := mercer(t, args...)
+			if r.code != 1 || strings.Count(r.stderr, "/dev/full") != 1 || strings.Count(r.stderr, "no space left") != 1 {
+				t.Errorf("%v: exit code %d, %s", args, r.code, r.stderr)
+			}
+		}
+	}
+	wide := write(t, dir, "wide.svm", strings.Repeat("1 1:1 2:1\n-1 2:1 20000000:1\n", 20))
+	if r := mercer(t, "train", wide, "-o", out); r.code != 1 || !strings.Contains(r.stderr, "--dim 20000000") {
+		t.Errorf("exit code %d, %s", r.code, r.stderr)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
+	"mercer/internal/engine/visible"
 )
 
 // sayLabel tells of data whose columns have no names that the last one was taken as the label, in a command that needs none. JSON
@@ -16,5 +17,5 @@ func sayLabel(cmd *cobra.Command, name string, s *dataset.Schema, asked *dataset
 		return
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s: the last column (%s, from 0) was left out as the label; --label none makes it an input\n",
-		filepath.Base(dataset.ShownPath(name)), s.Labels[0].Name)
+		visible.Text(filepath.Base(dataset.ShownPath(name))), visible.Text(s.Labels[0].Name))
 }

@@ -82,7 +82,18 @@ func checkArguments(cmd *cobra.Command, args []string) error {
 			}
 		}
 	})
-	return checkApart(outputs, inputs...)
+	if err := checkApart(outputs, inputs...); err != nil {
+		return err
+	}
+	// Statistics may be replaced by those with more rows, but not by a model.
+	var added []namedFile
+	if f := cmd.Flags().Lookup("append"); f != nil {
+		for _, path := range f.Value.(pflag.SliceValue).GetSlice() {
+			added = append(added, namedFile{"--append", path})
+		}
+	}
+	outputs = slices.DeleteFunc(outputs, func(f namedFile) bool { return f.by != "--output" })
+	return checkApart(outputs, added...)
 }
 
 // filesOf are the files that a flag names.

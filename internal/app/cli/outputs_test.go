@@ -51,6 +51,7 @@ func TestInputsAreNotReplaced(t *testing.T) {
 		{"train", data, "-o", data},
 		{"train", data, "--test", other, "-o", other},
 		{"train", data, "--continue", m, "-o", data},
+		{"train", data, "--append", stats, "-o", stats},
 		{"eval", m, data, "--report", m},
 		{"eval", m, data, "--labels", labels, "--report", labels},
 		{"liblinear-train", text, text},

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mercer/internal/engine/vec"
+	"mercer/internal/engine/visible"
 )
 
 // Program is a program with commands. Errors, help, signals and the flags that all commands have are alike in
@@ -33,8 +34,9 @@ func (p *Program) Run(ctx context.Context, args []string, stdin io.Reader, stdou
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	out := &checkedOutput{Writer: stdout}
-	root.SetOut(out)
-	root.SetErr(stderr)
+	shown, told := &visible.Writer{W: out}, &visible.Writer{W: stderr}
+	root.SetOut(shown)
+	root.SetErr(told)
 	cmd, err := root, vec.CheckLevel()
 	if err != nil {
 		err = UsageError{err}
@@ -44,6 +46,8 @@ func (p *Program) Run(ctx context.Context, args []string, stdin io.Reader, stdou
 	if err == nil {
 		cmd, err = root.ExecuteContextC(ctx)
 	}
+	shown.Flush() // its error is that of out
+	told.Flush()
 	if err == nil {
 		err = out.err
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"mercer/internal/engine/units"
 	"os"
 	"strings"
 	"sync"
@@ -12,6 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"mercer/internal/engine/units"
+	"mercer/internal/engine/visible"
 )
 
 // Progress draws one line on a terminal: what is going on, the share done, rows a second
@@ -37,13 +39,17 @@ func ProgressFlag(cmd *cobra.Command, v *string) {
 // NewProgress is the progress of a command, drawn as the value of its flag says.
 func NewProgress(cmd *cobra.Command, when string) (*Progress, error) {
 	p := &Progress{notes: cmd.ErrOrStderr(), name: cmd.CommandPath()}
+	drawn := p.notes // moves the cursor
+	if w, shows := drawn.(*visible.Writer); shows {
+		drawn = w.W
+	}
 	switch when {
 	case "auto":
-		if f, ok := cmd.ErrOrStderr().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if f, ok := drawn.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 			p.w = f
 		}
 	case "always":
-		p.w = cmd.ErrOrStderr()
+		p.w = drawn
 	case "never":
 		p.notes = nil
 	default:
@@ -116,7 +122,7 @@ func (p *Progress) note(text string) {
 	case p.w != nil:
 		p.say(text)
 	case p.notes != nil:
-		fmt.Fprintf(p.notes, "%s: note: %s\n", p.name, text)
+		fmt.Fprintf(p.notes, "%s: note: %s\n", p.name, visible.Text(text))
 	}
 }
 
@@ -125,6 +131,7 @@ func (p *Progress) tells() bool { return p.w != nil || p.notes != nil }
 
 // draw replaces the line.
 func (p *Progress) draw(line string) {
+	line = visible.Text(line)
 	n := len([]rune(line))
 	fmt.Fprint(p.w, "\r", line, strings.Repeat(" ", max(0, p.width-n)))
 	p.width = n

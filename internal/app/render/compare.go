@@ -7,6 +7,7 @@ import (
 
 	"mercer/eval"
 	"mercer/internal/engine/units"
+	"mercer/internal/engine/visible"
 	"mercer/internal/search/cost"
 )
 
@@ -75,7 +76,8 @@ func ModelsText(w io.Writer, out *ModelsJSON, data string, resamples int) error 
 	best := out.Models[out.Reference]
 	reference, show := best.Name, figuresFor(m, best.High-best.Low)
 	Line(w, "data", "%s: %s", data, units.Plural(out.N, "row"))
-	Line(w, "metric", "%s, %s is better\n", m.About, out.Better)
+	Line(w, "metric", "%s, %s is better", m.About, out.Better)
+	fmt.Fprintln(w)
 	table := [][]string{{"model", title(m), level, "to " + ShortLabel(reference, 24), level, "p", "p (Holm)", "size", "µs/row"}}
 	for _, e := range out.Models {
 		row := []string{e.Name, show.value(e.Value), show.value(e.Low) + " … " + show.value(e.High)}
@@ -108,7 +110,7 @@ func (f figures) compared(gap *eval.Difference, chosen bool) []string {
 func verdictText(w io.Writer, reference string, chosen bool) {
 	if chosen {
 		fmt.Fprintf(w, "  %s was chosen as the best by these same rows, which flatters it a little; --control NAME\n  compares with "+
-			"one that was named before.\n", reference)
+			"one that was named before.\n", visible.Text(reference))
 	}
 }
 
@@ -129,7 +131,8 @@ func ConfigsText(w io.Writer, out *eval.ConfigComparison, data string) error {
 		repeats = fmt.Sprintf(", %d times", out.Repeats)
 	}
 	Line(w, "data", "%s: %s in %d folds%s", data, units.Plural(out.N, "row"), out.Folds, repeats)
-	Line(w, "metric", "%s, %s is better\n", m.About, out.Better)
+	Line(w, "metric", "%s, %s is better", m.About, out.Better)
+	fmt.Fprintln(w)
 	table := [][]string{{"configuration", title(m), "± sd", "to " + shown, level, "p", "p (Holm)", "training", "µs/row"}}
 	for i, e := range out.Configs {
 		row := []string{fmt.Sprintf("%d  %s", i+1, e.Name), show.value(e.Mean), show.value(e.SD)}

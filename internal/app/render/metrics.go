@@ -8,6 +8,7 @@ import (
 
 	"mercer/eval"
 	"mercer/internal/engine/units"
+	"mercer/internal/engine/visible"
 )
 
 // firstMetrics are those that are printed first, and by train alone.
@@ -124,7 +125,7 @@ func moreMetrics(w io.Writer, m *eval.Metrics) {
 		case name == "pinball" && *m.Quantile == 0.5:
 			continue // half of the mean absolute error
 		}
-		fmt.Fprintf(w, "%s  %s%s%s\n", space, padded(metric.Title, 19), padded(metricText(metric, m)+"  ", 12), aboutText(metric, m))
+		fmt.Fprintf(w, "%s  %s%s%s\n", space, padded(metric.Title, 19), padded(metricText(metric, m)+"  ", 12), visible.Text(aboutText(metric, m)))
 		space = ""
 	}
 	if m.Bias != nil {

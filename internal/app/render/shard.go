@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mercer/internal/engine/units"
+	"mercer/internal/engine/visible"
 	"mercer/internal/reach/shard"
 )
 
@@ -37,7 +38,7 @@ func (p ShardPlan) Text(w io.Writer, folder string) {
 	Line(w, "learner", "%s", p.Learner)
 	Line(w, "rounds", "%s", strings.Join(p.Rounds, ", "))
 	Line(w, "plan", "%s", folder)
-	fmt.Fprintf(w, "\nFor each round: mercer shard run %s --shard 0 to %d, then mercer shard merge %s\n", folder, p.Shards-1, folder)
+	fmt.Fprintf(w, "\nFor each round: mercer shard run %s --shard 0 to %d, then mercer shard merge %s\n", visible.Text(folder), p.Shards-1, visible.Text(folder))
 }
 
 // ReceiptText says what a shard found.
@@ -71,10 +72,10 @@ func (m Merged) Text(w io.Writer, folder string) {
 		fmt.Fprintf(w, "%s: %s rows of %s\n", m.Round, units.Count(m.Rows), units.Plural(m.Shards, "shard"))
 	}
 	if m.Next == "" {
-		fmt.Fprintf(w, "next: mercer shard solve %s -o MODEL\n", folder)
+		fmt.Fprintf(w, "next: mercer shard solve %s -o MODEL\n", visible.Text(folder))
 		return
 	}
-	fmt.Fprintf(w, "next: mercer shard run %s --round %s\n", folder, m.Next)
+	fmt.Fprintf(w, "next: mercer shard run %s --round %s\n", visible.Text(folder), m.Next)
 }
 
 // EstimateText says what a training in shards would take.

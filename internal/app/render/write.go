@@ -11,11 +11,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"mercer/internal/engine/report"
 	"mercer/internal/engine/units"
+	"mercer/internal/engine/visible"
 )
 
 // JSON writes v as one JSON object on one line.
@@ -27,7 +27,7 @@ func JSON(w io.Writer, v any) error {
 
 // Line writes a fact: its name in a column, and what there is to say.
 func Line(w io.Writer, name, format string, args ...any) {
-	fmt.Fprintf(w, "  %-10s%s\n", name, fmt.Sprintf(format, args...))
+	fmt.Fprintf(w, "  %-10s%s\n", name, visible.Text(fmt.Sprintf(format, args...)))
 }
 
 // File writes a line about a file that was written or read: what it is to the command, its name and its size.
@@ -95,12 +95,7 @@ func ShortLabel(s string, most int) string {
 	if s == "" {
 		s = "(empty)"
 	}
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
+	s = visible.Text(s)
 	if r := []rune(s); len(r) > most {
 		return string(r[:max(most-1, 1)]) + "…"
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"mercer/internal/engine/vec"
+	"mercer/internal/solve/moments"
 )
 
 // elasticNet solves, for each output separately,
@@ -26,7 +27,20 @@ import (
 // tried between sweeps.
 type elasticNet struct {
 	*quadratic
-	ratio float64 // α
+	ratio float64   // α
+	unit  []float64 // of the targets, by which their second penalty is divided
+}
+
+// unitsOf are the deviations of targets that are far from 1. By them ‖w‖² counts in the unit of ‖w‖₁, whatever the unit of y is.
+func unitsOf(m *moments.Moments) []float64 {
+	units := make([]float64, m.K)
+	for t := range units {
+		units[t] = 1
+		if sd := math.Sqrt(m.YY[t] / m.Labelled); sd > 0 && !math.IsInf(sd, 0) && math.Abs(math.Log2(sd)) > 10 {
+			units[t] = sd
+		}
+	}
+	return units
 }
 
 // largest is the least λ for which all weights are 0.
@@ -46,7 +60,7 @@ func (e *elasticNet) solve(ctx context.Context, lambda, tolerance float64, most 
 	vec.Parallel(e.k, 1, func(lo, hi int) {
 		for t := lo; t < hi; t++ {
 			o := &coordinates{q: e.quadratic, w: e.w[t*e.d : (t+1)*e.d], g: e.g[t*e.d : (t+1)*e.d],
-				c: e.c[t*e.d : (t+1)*e.d], l1: lambda * e.ratio, l2: lambda * (1 - e.ratio)}
+				c: e.c[t*e.d : (t+1)*e.d], l1: lambda * e.ratio, l2: lambda * (1 - e.ratio) / e.unit[t]}
 			taken[t], left[t] = o.descend(ctx, tolerance*lambda, most)
 		}
 	})

@@ -354,7 +354,7 @@ func TestLassoOfTheLargestLambdaIsTheMean(t *testing.T) {
 		s := moments.New(12, 2)
 		s.Add(z, y, nil)
 		q := newQuadratic(s.Moments(), nil)
-		largest := (&elasticNet{q, opt.L1Ratio}).largest()
+		largest := (&elasticNet{quadratic: q, ratio: opt.L1Ratio}).largest()
 		if opt.Groups != nil {
 			g, err := newGroupLasso(t.Context(), q, []int{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1})
 			if err != nil {

@@ -141,7 +141,9 @@ func FitLasso(ctx context.Context, main, held *moments.Stats, opt Lasso) (*Linea
 	if !(opt.L1Ratio > 0 && opt.L1Ratio <= 1) {
 		return nil, nil, fmt.Errorf("l1_ratio %g is not a number above 0 and up to 1; for 0 take a ridge regression", opt.L1Ratio)
 	}
-	return fitPenalised(ctx, main, held, opt, nil, func(q *quadratic) (penalised, error) { return &elasticNet{q, opt.L1Ratio}, nil })
+	return fitPenalised(ctx, main, held, opt, nil, func(q *quadratic, m *moments.Moments) (penalised, error) {
+		return &elasticNet{q, opt.L1Ratio, unitsOf(m)}, nil
+	})
 }
 
 // FitGroupLasso is FitLasso for the penalty λ·Σ_g √p_g·‖W_g‖ on the groups of features, for
@@ -158,7 +160,7 @@ func FitGroupLasso(ctx context.Context, main, held *moments.Stats, opt Lasso) (*
 		order, sizes = append(order, g.Features...), append(sizes, len(g.Features))
 	}
 	opt.L1Ratio = 0
-	return fitPenalised(ctx, main, held, opt, order, func(q *quadratic) (penalised, error) { return newGroupLasso(ctx, q, sizes) })
+	return fitPenalised(ctx, main, held, opt, order, func(q *quadratic, _ *moments.Moments) (penalised, error) { return newGroupLasso(ctx, q, sizes) })
 }
 
 // penalised is a quadratic with a penalty that produces zero weights.
@@ -173,7 +175,7 @@ type penalised interface {
 
 // fitPenalised fits with the features in the given order; nil means the original one.
 func fitPenalised(ctx context.Context, main, held *moments.Stats, opt Lasso, order []int,
-	penalise func(*quadratic) (penalised, error)) (*Linear, *LassoReport, error) {
+	penalise func(*quadratic, *moments.Moments) (penalised, error)) (*Linear, *LassoReport, error) {
 	if opt.Lambda < 0 || math.IsNaN(opt.Lambda) || math.IsInf(opt.Lambda, 0) {
 		return nil, nil, fmt.Errorf("λ = %g is not a positive number", opt.Lambda)
 	}
@@ -192,7 +194,7 @@ func fitPenalised(ctx context.Context, main, held *moments.Stats, opt Lasso, ord
 		}
 		if h := held.Moments(); h.Weight > 0 && m.Weight > 0 {
 			q := newQuadratic(m, order)
-			p, err := penalise(q)
+			p, err := penalise(q, m)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -212,7 +214,7 @@ func fitPenalised(ctx context.Context, main, held *moments.Stats, opt Lasso, ord
 		return nil, nil, errors.New("no rows to fit a lasso on")
 	}
 	q := newQuadratic(m, order)
-	p, err := penalise(q)
+	p, err := penalise(q, m)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -174,14 +174,15 @@ func (c *Config) Feature(gamma float64) feature.Config {
 		f.Kernel = c.kernel(gamma)
 		return f
 	}
+	grouped := c.grouped()
 	for i := range f.Steps {
 		step := c.Step(f.Steps[i], func(string) float64 { return gamma })
-		if c.grouped() && step.Steps == nil {
+		if grouped && step.Steps == nil {
 			step = withMap(step)
 		}
 		f.Steps[i] = step
 	}
-	if c.grouped() {
+	if grouped {
 		f.Features = 0
 	}
 	return f

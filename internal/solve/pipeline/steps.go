@@ -36,32 +36,64 @@ func (c *Config) Step(s feature.Config, gamma func(kernel string) float64) featu
 // rows. In a chain, γ is found from the output of the steps before. These are fitted only if a later step
 // has no γ yet.
 func (c *Config) SettleSteps(ctx context.Context, s feature.Config, x matrix.Rows) (feature.Config, error) {
-	return c.settleSteps(ctx, s, func() (matrix.Rows, error) { return x, nil })
+	return c.settleSteps(ctx, s, &reaching{find: func() (matrix.Rows, error) { return x, nil }})
+}
+
+// reaching are the rows that reach a step, computed when they are first needed, and what was found of them.
+type reaching struct {
+	find  func() (matrix.Rows, error)
+	x     matrix.Rows
+	err   error
+	found bool
+	gamma map[string]float64 // by kernel
+}
+
+func (r *reaching) rows() (matrix.Rows, error) {
+	if !r.found {
+		r.x, r.err = r.find()
+		r.found = true
+	}
+	return r.x, r.err
+}
+
+// gammaOf is the γ of a kernel for the rows: the same for each step of a sum.
+func (r *reaching) gammaOf(c *Config, kernel string) (float64, error) {
+	if g, known := r.gamma[kernel]; known {
+		return g, nil
+	}
+	x, err := r.rows()
+	if err != nil {
+		return 0, err
+	}
+	g, _, err := c.gamma(kernel, x)
+	if r.gamma == nil {
+		r.gamma = map[string]float64{}
+	}
+	r.gamma[kernel] = g
+	return g, err
 }
 
 // settleSteps is SettleSteps on rows that are computed only when needed.
-func (c *Config) settleSteps(ctx context.Context, s feature.Config, rows func() (matrix.Rows, error)) (feature.Config, error) {
+func (c *Config) settleSteps(ctx context.Context, s feature.Config, rows *reaching) (feature.Config, error) {
+	if err := ctx.Err(); err != nil {
+		return s, err
+	}
 	if group := s.Group; group.Dims != nil || group.Norm != "" {
-		whole := rows
-		rows = func() (matrix.Rows, error) {
-			x, err := whole()
+		s.Group = feature.Group{}
+		s, err := c.settleSteps(ctx, s, &reaching{find: func() (matrix.Rows, error) {
+			x, err := rows.rows()
 			if err == nil {
 				x = group.Pick(x, &matrix.Dense{}, &matrix.CSR{})
 			}
 			return x, err
-		}
-		s.Group = feature.Group{}
-		s, err := c.settleSteps(ctx, s, rows)
+		}})
 		s.Group = group
 		return s, err
 	}
 	if s.Steps == nil {
 		var err error
 		s = c.Step(s, func(name string) (g float64) {
-			var x matrix.Rows
-			if x, err = rows(); err == nil {
-				g, _, err = c.gamma(name, x)
-			}
+			g, err = rows.gammaOf(c, name)
 			return g
 		})
 		if s.Map != "" { // what it leaves open besides its γ
@@ -69,30 +101,28 @@ func (c *Config) settleSteps(ctx context.Context, s feature.Config, rows func() 
 		}
 		return s, err
 	}
-	whole := s
-	s.Steps = nil
-	for i, step := range whole.Steps {
-		before := s
-		reach := rows
-		if s.Map == "chain" && i > 0 {
-			reach = func() (matrix.Rows, error) { return mapped(ctx, before, rows) }
-		}
-		step, err := c.settleSteps(ctx, step, reach)
+	steps := s.Steps
+	s.Steps = make([]feature.Config, 0, len(steps))
+	for i, step := range steps {
+		step, err := c.settleSteps(ctx, step, rows)
 		if err != nil {
 			return s, err
 		}
-		s.Steps = append(s.Steps[:i:i], step)
+		s.Steps = append(s.Steps, step)
+		if s.Map == feature.Chain {
+			before, fitted := rows, s.Step(i)
+			rows = &reaching{find: func() (matrix.Rows, error) { return mapped(ctx, fitted, before) }}
+		}
 	}
 	return s, nil
 }
 
 // mapped is the output of a map.
-func mapped(ctx context.Context, cfg feature.Config, rows func() (matrix.Rows, error)) (matrix.Rows, error) {
-	x, err := rows()
+func mapped(ctx context.Context, cfg feature.Config, rows *reaching) (matrix.Rows, error) {
+	x, err := rows.rows()
 	if err != nil {
 		return x, err
 	}
-	cfg.Features = 0 // that of the whole
 	m, err := feature.Fit(ctx, cfg, x)
 	if err != nil {
 		return x, err
