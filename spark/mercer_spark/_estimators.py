@@ -47,6 +47,7 @@ class _Options(_Columns, HasWeightCol, HasSeed):
 
 class _Mercer(Estimator["MercerModel"], _Options, DefaultParamsReadable[Any], DefaultParamsWritable):
     _task: str
+    _input_kwargs: dict[str, Any]
 
     @keyword_only
     def __init__(self, **params: Any) -> None:
@@ -63,7 +64,9 @@ class _Mercer(Estimator["MercerModel"], _Options, DefaultParamsReadable[Any], De
         label, options = self.getLabelCol(), self._flags()
         names = dict.fromkeys([*self._inputs(), label, *([options["weight"]] if options.get("weight") else [])])
         data = train(dataset.select(*names), label, **{"task": self._task, **options})
-        return self._copyValues(MercerModel(data, isinstance(dataset.schema[label].dataType, T.NumericType)).setParent(self))
+        model = MercerModel(data, isinstance(dataset.schema[label].dataType, T.NumericType))
+        model._resetUid(self.uid)  # as models of pyspark.ml have the uid of their estimator
+        return self._copyValues(model)
 
 
 class MercerClassifier(_Mercer):
@@ -106,7 +109,7 @@ class MercerModel(Model, _Columns, MLReadable["MercerModel"], MLWritable):
         classes = self.about.get("classes")
         if classes:
             names["scores"] = self.getRawPredictionCol()
-            if self.about["training"].get("learner") == "logistic" or "calibration" in self.about:
+            if self.about["training"]["learner"] == "logistic":
                 names["probability"] = self.getProbabilityCol()
         out = predict(self, dataset, **names)
         if not classes:

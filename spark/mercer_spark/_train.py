@@ -23,7 +23,7 @@ from ._program import MercerError
 
 _PIECE_BYTES = 64 << 20
 _WHOLE = "1TiB"  # of --piece: each file of rows is one piece, whatever row groups Spark's writer makes
-_OWN = {"output", "o", "piece", "estimate", "json", "rows", "workers", "price", "start", "network", "format", "labels", "header", "query", "table"}
+_OWN = {"output", "estimate", "json", "rows", "workers", "price", "start", "network", "query", "table"}
 
 
 class Progress(dict[str, Any]):
@@ -50,7 +50,7 @@ def train(df: DataFrame | str, label: str, *, folder: str | None = None, shards:
     the options and piece_rows, the mean rows of a piece, alone: not on how the rows were distributed or in which order, nor on
     shards, the tasks of a round. progress is called with how far a round is; True writes it to standard error.
     """
-    if given := _OWN & set(options):
+    if given := (_OWN | {"piece"} if isinstance(df, DataFrame) else _OWN) & set(options):
         raise TypeError(f"{min(given)} is no option of a training by Spark")
     if isinstance(df, DataFrame):
         spark = df.sparkSession
@@ -59,7 +59,8 @@ def train(df: DataFrame | str, label: str, *, folder: str | None = None, shards:
     else:
         spark = spark or SparkSession.active()
     work = os.path.join(_folder(spark, folder), f"mercer-{uuid.uuid4().hex}")
-    with _told(progress) as tell, _removed(work):
+    tell = _teller(progress)
+    with _removed(work):
         os.makedirs(os.path.join(work, "plan"))
         options = {"label": label, **options}
         if isinstance(df, DataFrame):
@@ -73,14 +74,14 @@ def train(df: DataFrame | str, label: str, *, folder: str | None = None, shards:
 
 def resume(folder: str, *, progress: Callable[[Progress], Any] | bool | None = None, spark: SparkSession | None = None) -> bytes:
     """Goes on with a training whose job broke, from its last round. The error of the job has named the folder."""
-    with _told(progress) as tell, _removed(folder):
-        return _rounds(spark or SparkSession.active(), folder, tell)
+    with _removed(folder):
+        return _rounds(spark or SparkSession.active(), folder, _teller(progress))
 
 
 def _folder(spark: SparkSession, folder: str | None) -> str:
     sc = spark.sparkContext
     folder = folder or spark.conf.get("spark.mercer.folder", None)
-    if folder is None and sc.master.startswith("local"):
+    if folder is None and str(sc.master).startswith("local"):
         return tempfile.gettempdir()
     if folder is None:
         raise ValueError("give folder=, or spark.mercer.folder: one that the driver and all workers see under the same path")
@@ -93,7 +94,7 @@ def _removed(work: str) -> Iterator[None]:
     try:
         yield
     except BaseException as err:
-        if not isinstance(err, (MercerError, ValueError)) and os.path.exists(os.path.join(work, "plan", "plan.json")):
+        if not isinstance(err, ValueError) and os.path.exists(os.path.join(work, "plan", "plan.json")):
             err.add_note(f"mercer_spark.resume({work!r}) goes on from the last round; remove the folder if you do not want that")
             raise
         shutil.rmtree(work, ignore_errors=True)
@@ -101,9 +102,8 @@ def _removed(work: str) -> Iterator[None]:
     shutil.rmtree(work, ignore_errors=True)
 
 
-@contextlib.contextmanager
-def _told(progress: Callable[[Progress], Any] | bool | None) -> Iterator[Callable[[Progress], Any] | None]:
-    yield (lambda p: print(f"mercer: {p}", file=sys.stderr)) if progress is True else progress or None
+def _teller(progress: Callable[[Progress], Any] | bool | None) -> Callable[[Progress], Any] | None:
+    return (lambda p: print(f"mercer: {p}", file=sys.stderr)) if progress is True else progress or None
 
 
 def _write(df: DataFrame, path: str, piece_rows: int | None, options: dict[str, Any]) -> None:
@@ -167,16 +167,18 @@ def _round(spark: SparkSession, plan: str, name: str, shards: int, tell: Callabl
                 rows.add(json.loads(said)["rows"])
                 yield pa.RecordBatch.from_pydict({"shard": [shard], "error": pa.array([None], pa.string())})
 
-    tag, over = f"mercer-{uuid.uuid4().hex}", threading.Event()
+    tag, over, told = f"mercer-{uuid.uuid4().hex}", threading.Event(), [-1]
+
+    def show() -> None:
+        if tell and done.value != told[0]:
+            told[0] = done.value
+            tell(Progress(round=name, done=told[0], shards=shards, rows=rows.value))
 
     def watch() -> None:
-        last = -1
         while not over.wait(.2):
             if wrong.value:
                 sc.cancelJobsWithTag(tag)
-            if tell and done.value != last:
-                last = done.value
-                tell(Progress(round=name, done=last, shards=shards, rows=rows.value))
+            show()
 
     watcher = InheritableThread(target=watch, daemon=True)
     watcher.start()
@@ -193,5 +195,4 @@ def _round(spark: SparkSession, plan: str, name: str, shards: int, tell: Callabl
         watcher.join()
     if errors := [r["error"] for r in sorted(found) if r["error"]] or wrong.value:
         raise MercerError(errors[0])
-    if tell:
-        tell(Progress(round=name, done=shards, shards=shards, rows=rows.value))
+    show()

@@ -1,9 +1,13 @@
 """A cluster of processes on loopback: a master and workers, at ports that are free."""
+import glob
 import os
 import pathlib
 import re
+import shutil
 import signal
+import socket
 import subprocess
+import tempfile
 import time
 
 import pyspark
@@ -90,5 +94,31 @@ def cluster(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def spark(cluster):
-    return cluster.session()
+def spark(cluster, request):
+    long = request.config.getoption("--long")  # then the driver for PostgreSQL is fetched
+    return cluster.session(**({"spark.jars.packages": "org.postgresql:postgresql:42.7.4"} if long else {}))
+
+
+@pytest.fixture
+def postgres(long):
+    """The address of a server of PostgreSQL, which refuses to run as root."""
+    programs = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1]
+    folder = tempfile.mkdtemp(prefix="mercer-postgres-")
+    kind = {"cwd": folder, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    if os.getuid() == 0:
+        shutil.chown(folder, "postgres", "postgres")
+        kind.update(user="postgres", group="postgres")
+    subprocess.run([f"{programs}/initdb", "-D", f"{folder}/data", "-A", "trust", "-U", "owner", "-N"], check=True, **kind)
+    while True:
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = str(s.getsockname()[1])
+        server = subprocess.Popen([f"{programs}/postgres", "-D", f"{folder}/data", "-h", "127.0.0.1", "-p", port, "-k", folder, "-F"], **kind)
+        while server.poll() is None and subprocess.run([f"{programs}/pg_isready", "-q", "-h", "127.0.0.1", "-p", port]).returncode:
+            time.sleep(.05)
+        if server.poll() is None:  # or else the port was taken in between
+            break
+    yield f"jdbc:postgresql://127.0.0.1:{port}/postgres?user=owner"
+    server.kill()
+    server.wait()
+    shutil.rmtree(folder)

@@ -16,9 +16,9 @@ from pyspark.ml.tuning import CrossValidator, CrossValidatorModel, ParamGridBuil
 from pyspark.sql import functions as F
 
 import mercer_spark
-from mercer_spark import MercerClassifier, MercerError, MercerModel, MercerRegressor, _train
+from mercer_spark import MercerClassifier, MercerError, MercerModel, MercerRegressor, _program, _train
 
-PROGRAM = os.environ["MERCER_PROGRAM"]
+PROGRAM = _program.find()
 OPTIONS = {"features": 64, "piece_rows": 300}
 
 
@@ -69,7 +69,7 @@ def test_bytes_are_those_of_the_commands(houses, model, cluster):
         mercer("shard", "merge", plan, "--round", name)
     mercer("shard", "solve", plan, "-o", f"{plan}.mercer")
     assert open(f"{plan}.mercer", "rb").read() == model
-    assert mercer_spark.train(files, "class", features=64, piece="1TiB") == model  # files that are there already
+    assert mercer_spark.train(files, "class", features=64, piece="1TiB", shards=2) == model  # files that are there already
 
 
 def test_predictions_are_those_of_the_command(houses, model, cluster):
@@ -152,6 +152,13 @@ def test_passes_by_logistic(houses, cluster, long):
     m = mercer_spark.train(houses.drop("price"), "class", learner="logistic", c=1, **OPTIONS)
     p = mercer_spark.predict(m, houses, probability="p").select("p").first()[0]
     assert len(p) == 2 and sum(p) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_table_of_postgresql(spark, houses, model, postgres):
+    driver = {"driver": "org.postgresql.Driver"}
+    houses.write.jdbc(postgres, "houses", properties=driver)
+    table = spark.read.jdbc(postgres, "houses", column="rooms", lowerBound=1, upperBound=8, numPartitions=3, properties=driver)
+    assert mercer_spark.train(table.drop("price"), "class", **OPTIONS) == model
 
 
 def test_a_worker_is_killed(houses, model, cluster):
