@@ -97,9 +97,11 @@ def sent(sc: Any, what: str | bytes, name: str) -> str:
     """Sends a file, or bytes, to all workers of a context, once, and returns its name there, for pyspark.SparkFiles."""
     with open(what, "rb") if isinstance(what, str) else contextlib.nullcontext() as f:
         sha = (hashlib.file_digest(f, "sha256") if f else hashlib.sha256(what)).hexdigest()  # type: ignore[arg-type]
-    known = sc.__dict__.setdefault("_mercer_sent", set())
     name = f"{name}-{sha[:16]}"
-    if name not in known:
+    with sc._lock:  # one of this module could not be pickled
+        known = sc.__dict__.setdefault("_mercer_sent", set())
+        if name in known:
+            return name
         folder = tempfile.mkdtemp(prefix="mercer-spark-")  # Spark serves the file from here until it ends
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         path = os.path.join(folder, name)

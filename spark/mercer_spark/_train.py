@@ -97,9 +97,16 @@ def _removed(work: str) -> Iterator[None]:
         if not isinstance(err, ValueError) and os.path.exists(os.path.join(work, "plan", "plan.json")):
             err.add_note(f"mercer_spark.resume({work!r}) goes on from the last round; remove the folder if you do not want that")
             raise
-        shutil.rmtree(work, ignore_errors=True)
+        _remove(work)
         raise
-    shutil.rmtree(work, ignore_errors=True)
+    _remove(work)
+
+
+def _remove(work: str) -> None:
+    """Removes a folder under another name, so that tasks that were cancelled and still run put nothing into it."""
+    with contextlib.suppress(OSError):
+        os.rename(work, gone := work + ".gone")
+        shutil.rmtree(gone)
 
 
 def _teller(progress: Callable[[Progress], Any] | bool | None) -> Callable[[Progress], Any] | None:

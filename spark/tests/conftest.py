@@ -14,6 +14,7 @@ import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # compiling takes longer than these tests
 HOME = str(pathlib.Path(pyspark.__file__).parent)
 
 
@@ -22,7 +23,7 @@ class Cluster:
 
     def __init__(self, folder):
         self.folder, self.workers, self.env = folder, [], {
-            **os.environ, "SPARK_HOME": HOME, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_HOSTNAME": "localhost", "SPARK_DAEMON_MEMORY": "256m",
+            **os.environ, "JAVA_TOOL_OPTIONS": QUICK, "SPARK_HOME": HOME, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_HOSTNAME": "localhost", "SPARK_DAEMON_MEMORY": "256m",
             "SPARK_MASTER_OPTS": "-Dspark.master.rest.enabled=false", "SPARK_NO_DAEMONIZE": "1", "PYTHONPATH": ""}  # workers have no mercer_spark
         self.master = self._start("master", "master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
         self.url = self._said("master", self.master, r"Starting Spark master at (spark://\S+)")
@@ -81,7 +82,7 @@ def long(request):
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory):
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ.update(SPARK_LOCAL_IP="127.0.0.1", JAVA_TOOL_OPTIONS=QUICK)
     c = Cluster(tmp_path_factory.mktemp("cluster"))
     try:
         c.add(1)
