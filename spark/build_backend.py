@@ -8,6 +8,7 @@ import os
 import pathlib
 import platform
 import re
+import stat
 import subprocess
 import tempfile
 import zipfile
@@ -24,7 +25,7 @@ def _setting(name):
 
 def _program(folder, target):
     system, arch = target.split("-")
-    env = {**os.environ, "CGO_ENABLED": "0", "GOOS": system, "GOARCH": arch}
+    env = {"CGO_ENABLED": "0", **os.environ, "GOOS": system, "GOARCH": arch}
     out = pathlib.Path(folder) / "mercer"
     try:
         subprocess.run(["go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", str(out), "./cmd/mercer"], cwd=HERE.parent, env=env, check=True)
@@ -53,7 +54,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     with zipfile.ZipFile(pathlib.Path(wheel_directory) / name, "w", zipfile.ZIP_DEFLATED) as z:
         for path, data, mode in files:
             entry = zipfile.ZipInfo(path)
-            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, mode << 16
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, (stat.S_IFREG | mode) << 16
             z.writestr(entry, data)
             record += f"{path},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}\n"
         z.writestr(zipfile.ZipInfo(f"{info}/RECORD"), record + f"{info}/RECORD,,\n")
