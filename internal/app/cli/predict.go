@@ -128,6 +128,18 @@ func (d destination) table() (dataset.TableFormat, bool) {
 	return dataset.TableFormatOf(d.path)
 }
 
+// check says what is wrong with it.
+func (d destination) check() error {
+	if _, known := d.table(); d.format != "auto" && !known {
+		return usagef("--output-format %q is not known; known are auto, csv, tsv, jsonl, parquet, arrow and arrows", d.format)
+	}
+	if ending := strings.ToLower(filepath.Ext(d.path)); d.format == "auto" && slices.Contains(unwritten, ending) {
+		return usagef("-o %s: predictions are not written as %s; .jsonl has a JSON object a line, .csv, .tsv, .parquet, .arrow and .arrows are tables",
+			d.path, ending)
+	}
+	return nil
+}
+
 // anyLevel is the level of intervals that is not given.
 const anyLevel = "usual"
 
@@ -166,12 +178,8 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 		}
 		p.level = level
 	}
-	if ending := strings.ToLower(filepath.Ext(p.out.path)); p.out.format == "auto" && slices.Contains(unwritten, ending) {
-		return usagef("-o %s: predictions are not written as %s; .jsonl has a JSON object a line, .csv, .tsv, .parquet, .arrow and .arrows are tables",
-			p.out.path, ending)
-	}
-	if _, known := p.out.table(); p.out.format != "auto" && !known {
-		return usagef("--output-format %q is not known; known are auto, csv, tsv, jsonl, parquet, arrow and arrows", p.out.format)
+	if err := p.out.check(); err != nil {
+		return err
 	}
 	if err := checkData(&p.data); err != nil {
 		return err
