@@ -30,6 +30,15 @@ func TestColumnarOutputs(t *testing.T) {
 			t.Errorf("%s: %.300q, want %.300q", name, got, want)
 		}
 	}
+	for _, format := range []string{"parquet", "arrow", "arrows", "csv"} { // by what was asked for, whatever the name says
+		ok(t, "predict", m, data, "--proba", "--with-input", "-o", at("p.dat"), "--output-format", format)
+		if got := text(at("p.dat")); got != want {
+			t.Errorf("%s: %.300q, want %.300q", format, got, want)
+		}
+	}
+	if r := mercer(t, "predict", m, data, "--output-format", "xlsx"); r.code != 2 || !strings.Contains(r.stderr, "arrow and arrows") {
+		t.Errorf("%d: %s", r.code, r.stderr)
+	}
 	ok(t, "convert", at("p.parquet"), at("p.jsonl"))
 	rows, err := os.ReadFile(at("p.jsonl"))
 	if lines := string(rows); err != nil || !strings.Contains(lines, `"prediction":"`) || strings.Contains(lines, `"length":"`) || strings.Contains(lines, `"p_rose":"`) {

@@ -25,7 +25,7 @@ import (
 // predict is the state of the command of that name.
 type predict struct {
 	data     dataset.Options
-	out      string
+	out      destination
 	scores   bool
 	variance bool
 	interval string // "": none
@@ -56,7 +56,7 @@ position; labels may be there or not. The rows are never all in memory.
 (two classes: one score, positive for the second). --proba adds the probabilities, one a
 class, of every classifier by default; with --json they are an object by class.
 
-With -o NAME.csv, .tsv, .jsonl, .parquet, .arrow or .arrows, or with --id, --with-input or
+With -o NAME.csv, .tsv, .jsonl, .parquet, .arrow or .arrows, or with --output-format, --id, --with-input or
 --top-k, the predictions are a table with names that joins to the input: the columns of --id (by default those that the model knows as IDs), or
 all columns with --with-input, then the prediction, and the probabilities by class if the model has them.
 
@@ -93,7 +93,8 @@ tab and the prediction.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(cmd, p.args[0], p.args[1]) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&p.out, "output", "o", "", "file to write the predictions to (default: standard output)")
+	f.StringVarP(&p.out.path, "output", "o", "", "file to write the predictions to (default: standard output)")
+	f.StringVar(&p.out.format, "output-format", "auto", "how the predictions are written: auto (by the name of the file), csv, tsv, jsonl, parquet, arrow, arrows")
 	f.BoolVar(&p.scores, "scores", false, "add the scores")
 	f.BoolVar(&p.variance, "variance", false, "add the standard deviation of each predicted number (of a model trained with --variance)")
 	f.StringVar(&p.interval, "interval", "", "add the lower and upper end of the interval that holds the truth with this probability "+
@@ -116,6 +117,29 @@ tab and the prediction.`,
 // unwritten are the endings of files that say what the lines of a text are not.
 var unwritten = []string{".json", ".xlsx", ".xls", ".ods", ".npy", ".npz", ".avro", ".orc", ".pkl", ".pickle", ".h5", ".html", ".xml",
 	".gz", ".zst", ".bz2", ".zip", ".xz", ".parq", ".pq"}
+
+// destination is where predictions go and how they are written.
+type destination struct{ path, format string }
+
+// table is the format if it is one of tables: what was asked for, or what the name of the file implies.
+func (d destination) table() (dataset.TableFormat, bool) {
+	if d.format != "auto" {
+		return dataset.TableFormatOf("." + d.format)
+	}
+	return dataset.TableFormatOf(d.path)
+}
+
+// check says what is wrong with it.
+func (d destination) check() error {
+	if _, known := d.table(); d.format != "auto" && !known {
+		return usagef("--output-format %q is not known; known are auto, csv, tsv, jsonl, parquet, arrow and arrows", d.format)
+	}
+	if ending := strings.ToLower(filepath.Ext(d.path)); d.format == "auto" && slices.Contains(unwritten, ending) {
+		return usagef("-o %s: predictions are not written as %s; .jsonl has a JSON object a line, .csv, .tsv, .parquet, .arrow and .arrows are tables",
+			d.path, ending)
+	}
+	return nil
+}
 
 // anyLevel is the level of intervals that is not given.
 const anyLevel = "usual"
@@ -155,9 +179,8 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 		}
 		p.level = level
 	}
-	if ending := strings.ToLower(filepath.Ext(p.out)); slices.Contains(unwritten, ending) {
-		return usagef("-o %s: predictions are not written as %s; .jsonl has a JSON object a line, .csv, .tsv, .parquet, .arrow and .arrows are tables",
-			p.out, ending)
+	if err := p.out.check(); err != nil {
+		return err
 	}
 	if err := checkData(&p.data); err != nil {
 		return err
@@ -233,8 +256,8 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 func (p *predict) output(cmd *cobra.Command, bars *Progress, work func(w *bufio.Writer) error) error {
 	var out io.Writer = cmd.OutOrStdout()
 	commit := func() error { return nil }
-	if p.out != "" {
-		f, err := atomicfile.Create(p.out)
+	if p.out.path != "" {
+		f, err := atomicfile.Create(p.out.path)
 		if err != nil {
 			return err
 		}

@@ -38,13 +38,13 @@ type predictionTable struct {
 
 // tabular says whether predictions are a table with names: the file's name or a flag asks for that.
 func (p *predict) tabular() bool {
-	_, table := dataset.TableFormatOf(p.out)
+	_, table := p.out.table()
 	return p.withInput || p.data.Columns.ID != "" || p.top > 0 || table
 }
 
 // runTable predicts rows into a table with names.
 func (p *predict) runTable(cmd *cobra.Command, m *model.Model, src *rows, bars *Progress) error {
-	format, table := dataset.TableFormatOf(p.out)
+	format, table := p.out.table()
 	t := &predictionTable{m: m, lines: p.json || format.Objects, sep: cmp.Or(format.Comma, ','), top: p.top, scores: p.scores}
 	if f, ok := src.file.(*dataset.File); ok {
 		t.carried = f.CarriedColumns()
@@ -101,7 +101,7 @@ func (p *predict) runTable(cmd *cobra.Command, m *model.Model, src *rows, bars *
 			texts = f.CarriedTexts()
 		}
 		var err error
-		if t.columns, err = dataset.CreateTable(p.out, format.Name, t.typed(texts)); err != nil {
+		if t.columns, err = dataset.CreateTable(cmp.Or(p.out.path, "/dev/stdout"), format.Name, t.typed(texts)); err != nil {
 			return err
 		}
 		defer t.columns.Close()

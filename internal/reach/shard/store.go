@@ -3,7 +3,9 @@ package shard
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,7 +34,8 @@ func (d Dir) Name(file string) string { return filepath.Join(string(d), filepath
 // Write implements Store.
 func (d Dir) Write(_ context.Context, file string, write func(io.Writer) error) error {
 	path := d.Name(file)
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+	// Not folders above: a process that has outlived its training must not bring back what was removed.
+	if err := os.Mkdir(filepath.Dir(path), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	f, err := atomicfile.Create(path)

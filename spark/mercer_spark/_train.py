@@ -1,0 +1,205 @@
+"""Training: Spark writes the rows as files, runs the shards of each round as tasks, and the driver merges."""
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pyspark import InheritableThread
+from pyspark.accumulators import AccumulatorParam
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from . import _columns, _program
+from ._program import MercerError
+
+_PIECE_BYTES = 64 << 20
+_WHOLE = "1TiB"  # of --piece: each file of rows is one piece, whatever row groups Spark's writer makes
+_OWN = {"output", "estimate", "json", "rows", "workers", "price", "start", "network", "query", "table"}
+
+
+class Progress(dict[str, Any]):
+    """How far a round is: round, done of shards, and rows."""
+
+    def __str__(self) -> str:
+        return f"{self['round']}: {self['done']} of {self['shards']} shards, {self['rows']:,} rows"
+
+
+class _List(AccumulatorParam[list[str]]):
+    def zero(self, value: list[str]) -> list[str]:
+        return []
+
+    def addInPlace(self, a: list[str], b: list[str]) -> list[str]:
+        return a + b
+
+
+def train(df: DataFrame | str, label: str, *, folder: str | None = None, shards: int | None = None, piece_rows: int | None = None,
+          progress: Callable[[Progress], Any] | bool | None = None, spark: SparkSession | None = None, **options: Any) -> bytes:
+    """Trains on a DataFrame, or on files that all workers see (a path or a pattern), and returns the bytes of the model's file.
+
+    options are the flags of mercer shard plan (features=8192, learner="svm", c=1, lambda_="auto", …). folder is one that the driver
+    and all workers see under the same path; without it, spark.mercer.folder of the configuration is. The model depends on the rows,
+    the options and piece_rows, the mean rows of a piece, alone: not on how the rows were distributed or in which order, nor on
+    shards, the tasks of a round. progress is called with how far a round is; True writes it to standard error.
+    """
+    if given := (_OWN | {"piece"} if isinstance(df, DataFrame) else _OWN) & set(options):
+        raise TypeError(f"{min(given)} is no option of a training by Spark")
+    if isinstance(df, DataFrame):
+        spark = df.sparkSession
+        if lacking := [n for n in label.split(",") if n not in df.columns]:
+            raise ValueError(f"the data have no column {lacking[0]!r}; their columns are {df.columns}")
+    else:
+        spark = spark or SparkSession.active()
+    work = os.path.join(_folder(spark, folder), f"mercer-{uuid.uuid4().hex}")
+    tell = _teller(progress)
+    with _removed(work):
+        os.makedirs(os.path.join(work, "plan"))
+        options = {"label": label, **options}
+        if isinstance(df, DataFrame):
+            _write(df, os.path.join(work, "rows"), piece_rows, options)
+            path, options["piece"] = os.path.join(work, "rows"), _WHOLE
+        else:
+            path = os.path.abspath(df)
+        _plan(spark, path, os.path.join(work, "plan"), shards, options)
+        return _rounds(spark, work, tell)
+
+
+def resume(folder: str, *, progress: Callable[[Progress], Any] | bool | None = None, spark: SparkSession | None = None) -> bytes:
+    """Goes on with a training whose job broke, from its last round. The error of the job has named the folder."""
+    with _removed(folder):
+        return _rounds(spark or SparkSession.active(), folder, _teller(progress))
+
+
+def _folder(spark: SparkSession, folder: str | None) -> str:
+    sc = spark.sparkContext
+    folder = folder or spark.conf.get("spark.mercer.folder", None)
+    if folder is None and str(sc.master).startswith("local"):
+        return tempfile.gettempdir()
+    if folder is None:
+        raise ValueError("give folder=, or spark.mercer.folder: one that the driver and all workers see under the same path")
+    return os.path.abspath(folder)
+
+
+@contextlib.contextmanager
+def _removed(work: str) -> Iterator[None]:
+    """Removes the folder, unless the training can go on from what is in it."""
+    try:
+        yield
+    except BaseException as err:
+        if not isinstance(err, ValueError) and os.path.exists(os.path.join(work, "plan", "plan.json")):
+            err.add_note(f"mercer_spark.resume({work!r}) goes on from the last round; remove the folder if you do not want that")
+            raise
+        _remove(work)
+        raise
+    _remove(work)
+
+
+def _remove(work: str) -> None:
+    """Removes a folder under another name, so that tasks that were cancelled and still run put nothing into it."""
+    with contextlib.suppress(OSError):
+        os.rename(work, gone := work + ".gone")
+        shutil.rmtree(gone)
+
+
+def _teller(progress: Callable[[Progress], Any] | bool | None) -> Callable[[Progress], Any] | None:
+    return (lambda p: print(f"mercer: {p}", file=sys.stderr)) if progress is True else progress or None
+
+
+def _write(df: DataFrame, path: str, piece_rows: int | None, options: dict[str, Any]) -> None:
+    """Writes the rows as Parquet files whose rows and their order follow from the rows alone: those with a hash, sorted."""
+    categories = _columns.nominal(df)
+    flat = _columns.flat(df)
+    labels = str(options["label"]).split(",")
+    if len(labels) == 1 and labels[0] in categories:
+        options.setdefault("task", "classify")
+    if inputs := [n for n in categories if n in flat.columns and n not in labels]:
+        given = options.get("categorical") or []
+        options["categorical"] = [*(given.split(",") if isinstance(given, str) else given), *inputs]
+    rows = flat.count()
+    if rows == 0:
+        raise ValueError("the DataFrame has no rows")
+    columns = [_columns.quoted(n) for n in flat.columns]
+    pieces = -(-rows // (piece_rows or max(1, _PIECE_BYTES // (8 * len(columns)))))
+    key = F.xxhash64(*columns)
+    flat.repartition(pieces, key).sortWithinPartitions(key, *columns).write.parquet("file://" + path)
+
+
+def _plan(spark: SparkSession, path: str, plan: str, shards: int | None, options: dict[str, Any]) -> None:
+    program, words = _program.find(), _program.flags(options)
+    if shards is None:
+        with tempfile.TemporaryDirectory() as trial:
+            pieces = json.loads(_program.run(program, "shard", "plan", path, "-o", trial, "--json", *words))["pieces"]
+        shards = min(pieces, 4 * spark.sparkContext.defaultParallelism)
+    _program.run(program, "shard", "plan", path, "-o", plan, f"--shards={shards}", *words)
+
+
+def _rounds(spark: SparkSession, work: str, tell: Callable[[Progress], Any] | None) -> bytes:
+    program, plan, model = _program.find(), os.path.join(work, "plan"), os.path.join(work, "model.mercer")
+    shards = len(json.loads(pathlib.Path(plan, "plan.json").read_text())["shards"])
+    name = _program.run(program, "shard", "next", plan).strip()
+    while name:
+        _round(spark, plan, name, shards, tell)
+        name = json.loads(_program.run(program, "shard", "merge", plan, "--round", name, "--json"))["next"]
+    _program.run(program, "shard", "solve", plan, "-o", model)
+    return pathlib.Path(model).read_bytes()
+
+
+def _round(spark: SparkSession, plan: str, name: str, shards: int, tell: Callable[[Progress], Any] | None) -> None:
+    """Runs all shards of a round, a task each. Spark runs one again whose process was killed; what is wrong with the data ends the job."""
+    sc = spark.sparkContext
+    program = _program.sent(sc, _program.find(), "mercer")
+    threads = sc.getConf().get("spark.task.cpus", "1")
+    wrong, done, rows = sc.accumulator([], _List()), sc.accumulator(0), sc.accumulator(0)
+
+    def task(batches: Any) -> Any:
+        import pyarrow as pa
+        for batch in batches:
+            for shard in batch.column(0).to_pylist():
+                try:
+                    said = _program.run(_program.on_worker(program), "shard", "run", plan, f"--round={name}", f"--shard={shard}", f"--threads={threads}",
+                                        "--json")
+                except MercerError as err:  # it would be the same on any machine
+                    wrong.add([str(err)])
+                    yield pa.RecordBatch.from_pydict({"shard": [shard], "error": [str(err)]})
+                    continue
+                done.add(1)
+                rows.add(json.loads(said)["rows"])
+                yield pa.RecordBatch.from_pydict({"shard": [shard], "error": pa.array([None], pa.string())})
+
+    tag, over, told = f"mercer-{uuid.uuid4().hex}", threading.Event(), [-1]
+
+    def show() -> None:
+        if tell and done.value != told[0]:
+            told[0] = done.value
+            tell(Progress(round=name, done=told[0], shards=shards, rows=rows.value))
+
+    def watch() -> None:
+        while not over.wait(.2):
+            if wrong.value:
+                sc.cancelJobsWithTag(tag)
+            show()
+
+    watcher = InheritableThread(target=watch, daemon=True)
+    watcher.start()
+    sc.addJobTag(tag)
+    try:
+        found = spark.range(0, shards, 1, shards).mapInArrow(task, "shard long, error string").collect()
+    except Exception:
+        if not wrong.value:
+            raise
+        found = []
+    finally:
+        sc.removeJobTag(tag)
+        over.set()
+        watcher.join()
+    if errors := [r["error"] for r in sorted(found) if r["error"]] or wrong.value:
+        raise MercerError(errors[0])
+    show()

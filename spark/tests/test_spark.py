@@ -1,0 +1,172 @@
+"""Trainings, predictions and pipelines on a cluster of one master and two workers."""
+import datetime
+import decimal
+import glob
+import json
+import os
+import random
+import subprocess
+
+import pyarrow.parquet as pq
+import pytest
+from pyspark.ml import Pipeline, PipelineModel
+from pyspark.ml.evaluation import BinaryClassificationEvaluator, MulticlassClassificationEvaluator, RegressionEvaluator
+from pyspark.ml.feature import StringIndexer, VectorAssembler
+from pyspark.ml.tuning import CrossValidator, CrossValidatorModel, ParamGridBuilder
+from pyspark.sql import functions as F
+
+import mercer_spark
+from mercer_spark import MercerClassifier, MercerError, MercerModel, MercerRegressor, _program, _train
+
+PROGRAM = _program.find()
+OPTIONS = {"features": 64, "piece_rows": 300}
+
+
+def mercer(*words):
+    return subprocess.run([PROGRAM, *map(str, words)], check=True, stdout=subprocess.PIPE).stdout
+
+
+def rows(n=1500):
+    r = random.Random(1)
+    for i in range(n):
+        size, town, rooms = 30 + 170 * r.random(), r.choice(["Bonn", "Kiel", "Ulm", None]), r.randint(1, 7)
+        price = size * (1.5 if town == "Bonn" else 1) + 10 * rooms
+        yield (None if i % 17 == 0 else size, town, rooms, i % 3 == 0, decimal.Decimal(i % 50).scaleb(-1), datetime.date(2020, 1, 1 + i % 28),
+               datetime.datetime(2020, 7, 1 + i % 28, i % 24, 30, 0, 1000 * (i % 9)), price, "dear" if price > 180 else "cheap")
+
+
+@pytest.fixture(scope="session")
+def houses(spark, cluster):
+    """A partitioned folder of Parquet files, as a DataFrame."""
+    path = f"{cluster.folder}/houses"
+    schema = "size double, town string, rooms int, garden boolean, fee decimal(6,2), day date, sold timestamp, price double, class string"
+    spark.createDataFrame(list(rows()), schema).repartition(3).write.partitionBy("rooms").parquet(path)
+    return spark.read.parquet(path)
+
+
+@pytest.fixture(scope="session")
+def model(houses):
+    return mercer_spark.train(houses.drop("price"), "class", **OPTIONS)
+
+
+def test_bytes_are_those_of_the_commands(houses, model, cluster):
+    told = []
+    again = mercer_spark.train(houses.drop("price").orderBy(F.rand(7)).repartition(5), "class", shards=2, progress=told.append, **OPTIONS)
+    assert again == model
+    assert [p["round"] for p in told if p["done"] == 2] == ["look", "survey", "statistics"] and told[-1]["rows"] == 1500
+    files = f"{cluster.folder}/written"
+    options = {"label": "class"}
+    _train._write(houses.drop("price"), files, 300, options)
+    assert len(glob.glob(f"{files}/*.parquet")) == 5
+    for shards in 1, 3:
+        plan = f"{cluster.folder}/plan-{shards}"
+        mercer("shard", "plan", files, "-o", plan, "--shards", shards, "--label", "class", "--features", 64, "--piece", "1TiB")
+        mercer("shard", "solve", plan, "-o", f"{plan}.mercer", "--alone")
+        assert open(f"{plan}.mercer", "rb").read() == model
+    while name := mercer("shard", "next", plan).decode().strip():
+        for shard in 2, 0, 1, 1:
+            mercer("shard", "run", plan, "--round", name, "--shard", shard)
+        mercer("shard", "merge", plan, "--round", name)
+    mercer("shard", "solve", plan, "-o", f"{plan}.mercer")
+    assert open(f"{plan}.mercer", "rb").read() == model
+    assert mercer_spark.train(files, "class", features=64, piece="1TiB", shards=2) == model  # files that are there already
+
+
+def test_predictions_are_those_of_the_command(houses, model, cluster):
+    path = f"{cluster.folder}/model.mercer"
+    with open(path, "wb") as f:
+        f.write(model)
+    out = mercer_spark.predict(path, houses, scores="scores")
+    assert out.dtypes[-2:] == [("prediction", "string"), ("scores", "array<double>")] and out.columns[:-2] == houses.columns
+    got = out.toArrow()
+    pq.write_table(got.drop(["prediction", "scores"]), f"{cluster.folder}/all.parquet")
+    said = [line.split("\t") for line in mercer("predict", path, f"{cluster.folder}/all.parquet", "--scores").decode().splitlines()]
+    assert [(p, float(s)) for p, s in said] == [(p, s[0]) for p, s in zip(got["prediction"].to_pylist(), got["scores"].to_pylist())]
+    assert sum(a == b for a, b in zip(got["prediction"].to_pylist(), got["class"].to_pylist())) > 1300
+    mapped = mercer_spark.transform(model, houses.where("size > 190"))
+    z = mapped.toArrow()
+    pq.write_table(z.drop(["features"]), f"{cluster.folder}/some.parquet")
+    mercer("transform", path, f"{cluster.folder}/some.parquet", "-o", f"{cluster.folder}/z.csv", "--label", "none")
+    want = [list(map(float, line.split(",")[:64])) for line in open(f"{cluster.folder}/z.csv").read().splitlines()[1:]]
+    assert want == pytest.approx(z["features"].to_pylist(), abs=1e-6) and len(want) == mapped.count() > 50
+
+
+def test_faults_are_named(spark, houses, model, cluster, tmp_path):
+    files = tmp_path / "cut"
+    houses.drop("rooms").repartition(4).write.parquet(str(files))
+    victim = sorted(glob.glob(f"{files}/*.parquet"))[2]
+    data = bytearray(open(victim, "rb").read())
+    data[40:4000] = bytes(3960)
+    open(victim, "wb").write(data)
+    with pytest.raises(MercerError, match=os.path.basename(victim)):
+        mercer_spark.train(str(files), "class", features=64, piece=1, shards=4)
+    bad = houses.drop("price").withColumn("class", F.when(F.col("size") > 199.5, None).otherwise(F.col("class")))
+    with pytest.raises(MercerError, match=r"shard \d, piece \d \(.*parquet.*row"):
+        mercer_spark.train(bad, "class", **OPTIONS)
+    with pytest.raises(MercerError, match="--features"):
+        mercer_spark.train(houses, "class", features="many")
+    with pytest.raises(ValueError, match="no column 'klass'; their columns are"):
+        mercer_spark.train(houses, "klass")
+    with pytest.raises(ValueError, match=r"'pair' is struct<a:int>"):
+        mercer_spark.train(houses.withColumn("pair", F.struct(F.lit(1).alias("a"))), "class")
+    with pytest.raises(ValueError, match="no rows"):
+        mercer_spark.train(houses.where("size < 0"), "class")
+    with pytest.raises(ValueError, match="no column 'town'"):
+        mercer_spark.predict(model, houses.drop("town"))
+    with pytest.raises(Exception, match="the model has no probabilities"):
+        mercer_spark.predict(model, houses, probability="p").collect()
+    assert mercer_spark.predict(model, houses.where("size < 0")).count() == 0
+    assert not glob.glob(f"{cluster.folder}/mercer-*")  # what a training has written is removed
+
+
+def test_pipeline(spark, houses, cluster):
+    steps = [StringIndexer(inputCol="class", outputCol="label"), StringIndexer(inputCol="town", outputCol="place", handleInvalid="keep"),
+             VectorAssembler(inputCols=["rooms", "fee"], outputCol="numbers"),
+             MercerClassifier(inputCols=["numbers", "place", "size"], numFeatures=64, options={"piece_rows": 300})]
+    fitted = Pipeline(stages=steps).fit(houses)
+    out = fitted.transform(houses)
+    assert BinaryClassificationEvaluator().evaluate(out) > .95 and MulticlassClassificationEvaluator(metricName="accuracy").evaluate(out) > .9
+    about = fitted.stages[-1].about["schema"]["columns"]
+    assert [c["name"] for c in about] == ["numbers_0", "numbers_1", "place", "size"] and about[2]["categories"] == ["0", "1", "2", "3"]
+    fitted.write().save(f"{cluster.folder}/pipeline")
+    again = PipelineModel.load(f"{cluster.folder}/pipeline")
+    assert again.stages[-1].data == fitted.stages[-1].data
+    assert again.transform(houses).select("prediction", "rawPrediction").collect() == out.select("prediction", "rawPrediction").collect()
+
+
+def test_cross_validation(spark, houses, cluster, long):
+    ready = VectorAssembler(inputCols=["rooms", "fee"], outputCol="features").transform(houses.withColumnRenamed("price", "label"))
+    estimator = MercerRegressor(options={"piece_rows": 500})
+    grid = ParamGridBuilder().addGrid(estimator.numFeatures, [2, 64]).build()
+    cv = CrossValidator(estimator=estimator, estimatorParamMaps=grid, evaluator=RegressionEvaluator(metricName="r2"), numFolds=2, seed=3)
+    found = cv.fit(ready)
+    assert isinstance(found.bestModel, MercerModel) and len(found.avgMetrics) == 2
+    found.write().save(f"{cluster.folder}/cv")
+    assert CrossValidatorModel.load(f"{cluster.folder}/cv").bestModel.data == found.bestModel.data
+
+
+def test_passes_by_logistic(houses, cluster, long):
+    m = mercer_spark.train(houses.drop("price"), "class", learner="logistic", c=1, **OPTIONS)
+    p = mercer_spark.predict(m, houses, probability="p").select("p").first()[0]
+    assert len(p) == 2 and sum(p) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_table_of_postgresql(spark, houses, model, postgres):
+    driver = {"driver": "org.postgresql.Driver"}
+    houses.write.jdbc(postgres, "houses", properties=driver)
+    table = spark.read.jdbc(postgres, "houses", column="rooms", lowerBound=1, upperBound=8, numPartitions=3, properties=driver)
+    assert mercer_spark.train(table.drop("price"), "class", **OPTIONS) == model
+
+
+def test_a_worker_is_killed(houses, model, cluster):
+    """The last test: one worker of one core is left."""
+    killed = []
+
+    def kill(p):
+        if p["round"] == "survey" and not killed:
+            killed.append(p)
+            cluster.kill(1)
+
+    assert mercer_spark.train(houses.drop("price"), "class", shards=5, progress=kill, **OPTIONS) == model
+    assert killed
+    assert mercer_spark.train(houses.drop("price"), "class", **OPTIONS) == model
