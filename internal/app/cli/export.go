@@ -48,6 +48,8 @@ A model with a part that cannot be expressed is refused, and the error names tha
 	f.StringVar(&target, "target", export.Targets[0], "kind of file: "+strings.Join(export.Targets, " or "))
 	f.StringVar(&options.View, "view", "model", "postgres, sqlite, duckdb: name of the view, and how those of its tables begin")
 	f.StringVar(&options.Table, "table", "rows", "postgres, sqlite, duckdb: table or view with the rows to score")
+	f.StringVar(&options.Package, "package", "model", "go: name of the package; c: how names begin")
+	f.BoolVar(&options.Int8, "int8", false, "c: weights of 8 bits, which change the scores")
 	f.StringVarP(&out, "output", "o", "", "file to write the exported model to")
 	return cmd
 }
