@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -375,4 +376,88 @@ func plainTable(text string) string {
 	}
 	w.Flush()
 	return b.String()
+}
+
+// hostileTexts end strings, comments and templates of a language, or are words of it.
+var hostileTexts = []string{`"; panic("x"); "`, "*/ #error x /*", "\\", "??/", "`${process.exit(3)}`", "a\nb", "</script>", "__proto__", "constructor", "%s%n",
+	"\u2028", "‮txt", "class", "int", "2nd", "é"}
+
+// Names of columns, categories and classes are texts and nothing else, and columns are told apart whatever their names are.
+func TestSourceTakesHostileNames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
+	dir := t.TempDir()
+	var table strings.Builder
+	w := csv.NewWriter(&table)
+	w.Write(append(append([]string{"kind"}, hostileTexts...), "y"))
+	for i := range 160 {
+		kind := hostileTexts[i*7%len(hostileTexts)]
+		row := []string{kind}
+		for j := range hostileTexts {
+			row = append(row, fmt.Sprint((i+1)*(2*j+3)*7919%101))
+		}
+		w.Write(append(row, hostileTexts[(i*7%len(hostileTexts)+i%2)%3]))
+	}
+	w.Flush()
+	data, file, told := write(t, dir, "a.csv", table.String()), filepath.Join(dir, "m.mercer"), filepath.Join(dir, "told")
+	ok(t, "train", data, "-o", file, "--learner", "ridge", "--map", "rff", "--features", "40", "--na", "*/ \"NA", "--missing", "auto")
+	ok(t, "predict", file, data, "--scores", "--json", "-o", told)
+	var checks []sourceCheck
+	for _, target := range sources {
+		c := sourceCheck{Name: "hostile", target: target, Model: filepath.Join(dir, "m."+strings.Replace(target, "js", "mjs", 1)), Rows: asRows(t, data, 200),
+			told: told, file: file}
+		ok(t, "export", file, "--target", target, "--package", "names_2", "-o", c.Model)
+		checks = append(checks, c)
+		if text, err := os.ReadFile(c.Model); err != nil || target == "js" && strings.Contains(string(text), "</script") || strings.Contains(string(text), "\u2028") {
+			t.Errorf("%s: %v, or a text as it is", target, err)
+		}
+	}
+	checkSources(t, checks)
+}
+
+// Weights of 8 bits are a fourth of the file's, and scores are nearly the same.
+func TestSourceOfSmallWeights(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
+	dir := t.TempDir()
+	data, more := write(t, dir, "a.csv", exportTable(600, 3, true)), write(t, dir, "b.csv", exportTable(500, 3, true))
+	file, told := filepath.Join(dir, "m.mercer"), filepath.Join(dir, "told")
+	ok(t, "train", data, "-o", file, "--map", "sorf", "--features", "1024", "--learner", "logistic")
+	ok(t, "predict", file, more, "--scores", "--json", "-o", told)
+	c := sourceCheck{Name: "int8", target: "c", Model: filepath.Join(dir, "m.c"), Rows: asRows(t, more, 500), told: told, file: file, loose: 0.02}
+	ok(t, "export", file, "--target", "c", "--int8", "-o", c.Model)
+	if text, err := os.ReadFile(c.Model); err != nil || !regexp.MustCompile(`static const signed char w\d+\[(1536)\]`).Match(text) {
+		t.Errorf("%v, or no weights of a byte", err)
+	}
+	checkSources(t, []sourceCheck{c})
+}
+
+// What no source code can express is refused by name, and leaves no file.
+func TestSourceRefuses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	data := write(t, dir, "a.csv", exportTable(300, 2, false))
+	for _, c := range []struct{ flags, export, want string }{
+		{"--learner kernel-ridge --kernel matern --nu 1.3", "--target go", "matern with nu 1.3"},
+		{"--learner ridge --map rff --features 20 --text town", "--target js", `the column "town" is coded as text by hashes of its words`},
+		{"--learner kernel-svm --kernel intersection --lookup 20 --scale minmax", "--target c", "the machine with lookup cannot be exported"},
+		{"--learner knn", "--target go", "a search and no formula"},
+		{"--learner ridge --kernel linear", "--target go --package func", `"func" is no name for a package`},
+		{"--learner ridge --kernel linear", "--target c --package a;b", `"a;b" is no name for a package`},
+		{"--learner ridge --kernel linear", "--target js --int8", "weights of 8 bits are for the target c"},
+		{"--learner kernel-ridge --kernel rbf", "--target c --int8", "no matrix of weights to keep in 8 bits"},
+	} {
+		file, out := filepath.Join(dir, "m.mercer"), filepath.Join(dir, "m.source")
+		if r := mercer(t, append([]string{"train", data, "-o", file}, strings.Fields(c.flags)...)...); r.code != 0 {
+			t.Fatalf("%s: %s", c.flags, r.stderr)
+		}
+		if r := mercer(t, append([]string{"export", file, "-o", out}, strings.Fields(c.export)...)...); r.code != 1 || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%s: exit code %d: %s", c.flags, r.code, r.stderr)
+		}
+		if found, _ := filepath.Glob(out + "*"); found != nil {
+			t.Errorf("%s: left %v", c.flags, found)
+		}
+	}
 }

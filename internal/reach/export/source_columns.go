@@ -207,7 +207,7 @@ const reserved = ` alignas alignof and and_eq asm auto bitand bitor bool break c
 // identifier is the name of a field for a column: its letters and digits, and its number where that says nothing, or the same twice.
 func (s *sourceCode) identifier(name string, i int, taken map[string]bool) string {
 	if s.tongue.name == "js" {
-		return s.tongue.text(name)
+		return fmt.Sprintf("columns[%d]", i)
 	}
 	var b strings.Builder
 	up := true
