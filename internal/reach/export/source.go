@@ -6,6 +6,7 @@ import (
 	"go/format"
 	"go/token"
 	"io"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -149,11 +150,13 @@ func (s *sourceCode) constant(kind string, values []float64) string {
 func (s *sourceCode) floats(v []float32) string { return s.constant(kindFloat, each(v, len(v))) }
 
 func (s *sourceCode) wholes(v []int32) string {
-	all := make([]float64, len(v))
+	all, kind := make([]float64, len(v)), kindShort
 	for i, n := range v {
-		all[i] = float64(n)
+		if all[i] = float64(n); n < 0 || n > math.MaxUint16 {
+			kind = kindWhole
+		}
 	}
-	return s.constant(kindWhole, all)
+	return s.constant(kind, all)
 }
 
 // buffer declares an array that is written to, and is read by other functions too.

@@ -328,10 +328,16 @@ int PREFIX_predict(const struct PREFIX_row *row, struct PREFIX_prediction *p) {
     return 0;
 }
 
-#ifdef MERCER_TEST
 `)
+	b.WriteString(s.testC() + "#endif\n")
+}
+
+// testC is the main that predicts rows with known scores.
+func (s *sourceCode) testC() string {
+	var b strings.Builder
+	b.WriteString("#ifdef MERCER_TEST\n")
 	scores := fmt.Sprintf("static const float wanted[%d][%d] = {\n", len(s.golden.values), s.Outputs)
-	fmt.Fprintf(b, "static const struct %s_row golden[%d] = {\n", s.options.Package, len(s.golden.values))
+	fmt.Fprintf(&b, "static const struct %s_row golden[%d] = {\n", s.options.Package, len(s.golden.values))
 	for i := range s.golden.values {
 		row := s.literals(i, "NAN")
 		if s.fields == nil {
@@ -340,7 +346,7 @@ int PREFIX_predict(const struct PREFIX_row *row, struct PREFIX_prediction *p) {
 		b.WriteString(row + ",\n")
 		scores += s.goldenScores(i) + ",\n"
 	}
-	fmt.Fprintf(b, `};
+	fmt.Fprintf(&b, `};
 %[1]s};
 
 int main(void) {
@@ -355,8 +361,8 @@ int main(void) {
     return 0;
 }
 #endif
-#endif
 `, scores, s.options.Package, len(s.golden.values), s.Outputs, s.tolerance())
+	return b.String()
 }
 
 // foundC compares texts without the library.

@@ -89,6 +89,11 @@ func wholeFrom(to []int32, text string) {
 	})
 }
 `},
+	{"shortFrom", `
+func shortFrom(to []uint16, text string) {
+	unpack(text, func(i int, b byte) { to[i/2] |= uint16(b) << (i % 2 * 8) })
+}
+`},
 	{"smallFrom", `
 func smallFrom(to []int8, text string) {
 	unpack(text, func(i int, b byte) { to[i] = int8(b) })
@@ -184,7 +189,7 @@ var jsHelpers = []helper{
 function unpacked(Kind, text) {
   const bytes = Uint8Array.from(text.trim().split("\n").map(atob).join(""), (c) => c.charCodeAt(0));
   const view = new DataView(bytes.buffer), size = Kind.BYTES_PER_ELEMENT, to = new Kind(bytes.length / size);
-  const read = {Float32Array: "getFloat32", Float64Array: "getFloat64", Int32Array: "getInt32", Int8Array: "getInt8"}[Kind.name];
+  const read = {Float32Array: "getFloat32", Float64Array: "getFloat64", Int32Array: "getInt32", Uint16Array: "getUint16", Int8Array: "getInt8"}[Kind.name];
   for (let i = 0; i < to.length; i++) to[i] = view[read](i * size, true);
   return to;
 }

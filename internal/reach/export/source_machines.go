@@ -260,7 +260,11 @@ func (s *sourceCode) shares() bool {
 func (s *sourceCode) boosted(outs int) {
 	columns, values, start := s.tensors["trees.columns"], s.tensors["trees.values"], s.tensors["trees.start"]
 	n, levels, leaves := columns.Shape[0], columns.Shape[1], values.Shape[1]
-	c, limit, v := s.constant(kindWhole, columns.F64), s.floats(s.tensors["trees.thresholds"].F32), s.floats(values.F32)
+	asked := make([]int32, len(columns.F64))
+	for i, c := range columns.F64 {
+		asked[i] = int32(c)
+	}
+	c, limit, v := s.wholes(asked), s.floats(s.tensors["trees.thresholds"].F32), s.floats(values.F32)
 	b := s.constant(kindDouble, times(s.TreeShare, start))
 	s.loop("k", 0, outs, func() { s.p("out[k] = %s*out[k] + $%s[k]", s.num(1-s.TreeShare), b) })
 	s.loop("t", 0, n, func() {

@@ -41,6 +41,7 @@ const (
 	kindFloat  = "float"
 	kindDouble = "double"
 	kindWhole  = "whole"
+	kindShort  = "short" // a whole number of two bytes, not negative
 	kindSmall  = "small" // a whole number of a byte
 	kindCount  = "count" // a whole number as the language likes it
 )
@@ -49,15 +50,15 @@ var tongues = map[string]*tongue{
 	"go": {name: "go", loop: "for %[1]s := %[2]s; %[1]s < %[3]s; %[1]s++ {", let: "%s := %s", whole: "%s := %s", read: "float64(%s[%s])",
 		element: "int(%s[%s])", write: "float32(%s)", slice: "%s[:]", kernel: "func %s(x, y []float32, from int) float64 {",
 		method: "func (m *Model) %s() {", call: "m.%s()", buffer: "%[2]s [%[3]d]%[1]s\n", most: 1 << 26, text: strconv.Quote, helpers: goHelpers,
-		kinds: map[string]string{kindFloat: "float32", kindDouble: "float64", kindWhole: "int32", kindSmall: "int8", kindCount: "int"}},
+		kinds: map[string]string{kindFloat: "float32", kindDouble: "float64", kindWhole: "int32", kindShort: "uint16", kindSmall: "int8", kindCount: "int"}},
 	"js": {name: "js", loop: "for (let %[1]s = %[2]s; %[1]s < %[3]s; %[1]s++) {", let: "let %s = %s", whole: "let %s = %s", end: ";", read: "%s[%s]",
 		element: "%s[%s]", write: "%s", slice: "%s", kernel: "function %s(x, y, from) {", method: "function %s() {", call: "%s()",
 		buffer: "const %[2]s = new %[1]s(%[3]d);\n", most: 1 << 26, text: scriptText, helpers: jsHelpers,
-		kinds: map[string]string{kindFloat: "Float32Array", kindDouble: "Float64Array", kindWhole: "Int32Array", kindSmall: "Int8Array", kindCount: "Int32Array"}},
+		kinds: map[string]string{kindFloat: "Float32Array", kindDouble: "Float64Array", kindWhole: "Int32Array", kindShort: "Uint16Array", kindSmall: "Int8Array", kindCount: "Int32Array"}},
 	"c": {name: "c", loop: "for (int %[1]s = %[2]s; %[1]s < %[3]s; %[1]s++) {", let: "float %s = %s", whole: "int %s = %s", end: ";", read: "%s[%s]",
 		element: "%s[%s]", write: "%s", slice: "%s", kernel: "static double %s(const float *x, const float *y, int from) {",
 		method: "static void %s(void) {", call: "%s()", buffer: "static %[1]s %[2]s[%[3]d];\n", most: 1 << 22, text: cText, helpers: cHelpers,
-		kinds: map[string]string{kindFloat: "float", kindDouble: "double", kindWhole: "int", kindSmall: "signed char", kindCount: "int"}},
+		kinds: map[string]string{kindFloat: "float", kindDouble: "double", kindWhole: "int", kindShort: "unsigned short", kindSmall: "signed char", kindCount: "int"}},
 }
 
 // scriptText is a string of JavaScript that may also stand in a page.
@@ -179,7 +180,7 @@ func (l *tongue) array(name, kind string, values []float64) string {
 			b.WriteString(map[bool]string{true: ",\n", false: ", "}[i%16 == 0])
 		}
 		switch kind {
-		case kindWhole, kindSmall:
+		case kindWhole, kindShort, kindSmall:
 			fmt.Fprint(&b, int(v))
 		default:
 			b.WriteString(strings.Trim(l.number(v, kind == kindDouble), "()"))
@@ -205,6 +206,8 @@ func packed(kind string, values []float64) string {
 			raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))
 		case kindWhole:
 			raw = binary.LittleEndian.AppendUint32(raw, uint32(int32(v)))
+		case kindShort:
+			raw = binary.LittleEndian.AppendUint16(raw, uint16(v))
 		default:
 			raw = append(raw, byte(int8(v)))
 		}
