@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"mercer/dataset"
 	"mercer/matrix"
@@ -16,6 +17,7 @@ type sourceField struct {
 	*column
 	ident string
 	text  bool
+	date  bool // as seconds since 1970, of its clock
 	whole bool // C keeps it in double
 }
 
@@ -69,7 +71,7 @@ func rawValue(c *dataset.Column, x []float32, at, i int) any {
 	}
 	switch {
 	case c.Coding != nil && c.Coding.Kind == dataset.CodedDate:
-		return "" // which has no fields yet
+		return time.Unix(int64(float64(x[at])*86400), 0).UTC()
 	case texts != nil || c.Coding != nil && c.Coding.Kind == dataset.CodedText:
 		if n := i % (len(texts) + 1); n < len(texts) {
 			return texts[n]
@@ -160,7 +162,7 @@ func (s *sourceCode) nameFields() error {
 			case k == dataset.CodedOffset:
 				f.whole = true
 			case k == dataset.CodedDate:
-				return fmt.Errorf("the column %q is a date, and source code reads none; make columns of numbers of it before training", c.Name)
+				f.whole, f.date = true, true
 			case k != dataset.CodedNumber:
 				return fmt.Errorf("the column %q is coded as %s by hashes of its words, and source code has not that hash; leave it out, or make it a category",
 					c.Name, k)
@@ -191,6 +193,10 @@ func (s *sourceCode) width(i int) int {
 		n = len(c.Categories)
 	case c.Coding != nil && c.Coding.Kind == dataset.CodedHashed:
 		n = len(c.Coding.Values) + c.Coding.Buckets
+	case s.fields[i].date && c.Coding.Hours:
+		n = 8
+	case s.fields[i].date:
+		n = 6
 	}
 	if c.Indicator > 0 {
 		n++
@@ -244,8 +250,12 @@ func (s *sourceCode) identifier(name string, i int, taken map[string]bool) strin
 func (s *sourceCode) encode(i int) error {
 	f := &s.fields[i]
 	c := f.column
-	if f.text {
+	switch {
+	case f.text:
 		return s.encodeText(i)
+	case f.date:
+		s.encodeDate(i)
+		return nil
 	}
 	s.let("t", s.cell(f.ident))
 	fills := c.Coding != nil || s.Missing != "error"
@@ -275,6 +285,49 @@ func (s *sourceCode) encode(i int) error {
 		s.means(m, c.At)
 	}
 	return nil
+}
+
+// encodeDate writes the dimensions of a date: the year begins on the first of March while days are counted.
+func (s *sourceCode) encodeDate(i int) {
+	f := &s.fields[i]
+	c := f.column
+	s.let("t", s.cell(f.ident))
+	s.p("if (t != t) {")
+	if c.Indicator > 0 {
+		s.p("@x[%d] = 1", c.Indicator)
+	}
+	if s.Missing != "zero" {
+		s.p("@x[%d] = %s", c.At, s.num(c.Mean))
+		s.p("@x[%d] = %d", c.At+1, time.Unix(int64(c.Mean*86400), 0).UTC().Year())
+	}
+	s.p("} else {")
+	s.check("t", fmt.Sprint(i+1))
+	s.let("days", "floorOf(t/86400)")
+	s.let("era", "floorOf((days + 719468)/146097)")
+	s.let("day", "days + 719468 - era*146097")
+	s.let("year", "floorOf((day - floorOf(day/1460) + floorOf(day/36524) - floorOf(day/146096))/365)")
+	s.p("day -= 365*year + floorOf(year/4) - floorOf(year/100)")
+	s.p("year += 400*era")
+	s.p("if (day >= 306) {")
+	s.p("year += 1")
+	s.p("day -= 306")
+	s.p("} else {")
+	s.p("day += 59")
+	s.when("year == 4*floorOf(year/4) && (year != 100*floorOf(year/100) || year == 400*floorOf(year/400))", func() { s.p("day += 1") })
+	s.p("}")
+	s.p("@x[%d] = days + (t - days*86400)/86400", c.At)
+	s.p("@x[%d] = year", c.At+1)
+	cycle := func(at int, share string) {
+		for k, of := range []string{"sinOf", "cosOf"} {
+			s.p("@x[%d] = %s(%s*%s)", c.At+at+k, of, s.num(2*math.Pi), share)
+		}
+	}
+	cycle(2, "day/"+s.num(365.25))
+	cycle(4, "(days + 4 - 7*floorOf((days + 4)/7))/7")
+	if c.Coding.Hours {
+		cycle(6, "floorOf(t - days*86400)/86400")
+	}
+	s.p("}")
 }
 
 // means writes the mean targets of the value that code says.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 )
 
 // file is the whole text.
@@ -68,6 +69,9 @@ func (s *sourceCode) columnNames() (names []string) {
 func (s *sourceCode) literals(row int, none string) string {
 	var all []string
 	for i, v := range s.golden.values[row] {
+		if t, is := v.(time.Time); is {
+			v = float64(t.Unix())
+		}
 		switch v := v.(type) {
 		case string:
 			all = append(all, s.tongue.text(v))
@@ -115,7 +119,7 @@ func (s *sourceCode) fileGo(b *strings.Builder, r *strings.Replacer) {
 	if s.fields == nil {
 		fmt.Fprintf(b, "// Row is a row of numbers.\ntype Row [%d]float64\n\n", s.Dim)
 	} else {
-		b.WriteString("// Row is a row with a field for each column. A missing number is NaN, a missing text empty.\ntype Row struct {\n")
+		b.WriteString("// Row is a row with a field for each column. A missing number is NaN, a missing text empty; a date is in seconds\n// since 1970 by its own clock.\ntype Row struct {\n")
 		for i := range s.fields {
 			f := &s.fields[i]
 			fmt.Fprintf(b, "%s %s // %s\n", f.ident, map[bool]string{true: "string", false: "float64"}[f.text], remark(f.Name))
@@ -223,6 +227,7 @@ function field(row, name) {
 function number(row, name) {
   const v = field(row, name);
   if (v === undefined || v === null || (typeof v === "string" && missing(v.trim()))) return NaN;
+  if (v instanceof Date) return v.getTime() / 1000;
   if (typeof v === "string" && !/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(v.trim()) || typeof v === "object")
     throw new Error(`+"`${JSON.stringify(name)}: ${JSON.stringify(v)} is not a number`"+`);
   return Number(v);
@@ -264,7 +269,7 @@ func (s *sourceCode) fileC(b *strings.Builder, r *strings.Replacer) {
 	if s.fields == nil {
 		fmt.Fprintf(b, "struct %s_row { float x[%d]; };\n", s.options.Package, s.Dim)
 	} else {
-		r.WriteString(b, "/* A missing number is NAN, a missing text empty or 0. */\nstruct PREFIX_row {\n")
+		r.WriteString(b, "/* A missing number is NAN, a missing text empty or 0; a date is in seconds since 1970 by its own clock. */\nstruct PREFIX_row {\n")
 		for i := range s.fields {
 			f := &s.fields[i]
 			kind := "float "
