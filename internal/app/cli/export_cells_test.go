@@ -230,7 +230,7 @@ func TestEveryCellIsExportedOrRefused(t *testing.T) {
 	} else if len(some) == len(all) && want != string(content) {
 		t.Error("the lists of docs/export.md are not what the targets do; run go test ./internal/app/cli -run EveryCell -update")
 	}
+	checkSources(t, files)
 	runChecks(t, checks, onnxPython(t), "-B", "testdata/onnx_check.py")
 	checkSQL(t, scripts)
-	checkSources(t, files)
 }

@@ -182,27 +182,14 @@ func (c *sourceCheck) compare() error {
 	if c.loose > 0 {
 		most = largest * c.loose
 	}
-	worst := 0.0
 	for i, w := range want {
 		g := got[i]
 		if len(g.Scores) != len(w.Scores) {
 			return fmt.Errorf("row %d: %d scores of %d", i, len(g.Scores), len(w.Scores))
 		}
-		apart, near := 0.0, math.Inf(1)
-		sorted := slices.Clone(w.Scores)
-		if slices.Sort(sorted); len(sorted) == 1 {
-			near = math.Abs(sorted[0])
-			if at := m.Info().Threshold; at != nil {
-				near = math.Abs(sorted[0] - float64(at.Score))
-			}
-		} else {
-			near = sorted[len(sorted)-1] - sorted[len(sorted)-2]
-		}
+		apart := 0.0
 		for k, v := range w.Scores {
 			apart = max(apart, math.Abs(g.Scores[k]-v))
-			if m.Labels() != nil {
-				near = min(near, math.Abs(v))
-			}
 		}
 		if !(apart <= most) {
 			if tied++; float64(tied) > c.ties*float64(len(want)) {
@@ -210,17 +197,13 @@ func (c *sourceCheck) compare() error {
 			}
 			continue
 		}
-		worst = max(worst, apart/largest)
 		p, q := probabilitiesOf(m, g.Probabilities), probabilitiesOf(m, w.Probabilities)
 		for k := range min(len(p), len(q)) {
 			if c.loose == 0 && !(math.Abs(p[k]-q[k]) < 1e-4) {
 				return fmt.Errorf("row %d: probabilities %v, and not %v", i, p, q)
 			}
 		}
-		if slices.Sort(q); len(q) > 1 && m.Labels() == nil {
-			near = min(near, q[len(q)-1]-q[len(q)-2])
-		}
-		if near < max(1e-5*max(1, largest), c.loose*largest) {
+		if margin(m, w.Scores, q) < max(1e-5*max(1, largest), c.loose*largest) {
 			continue
 		}
 		switch {
@@ -233,6 +216,26 @@ func (c *sourceCheck) compare() error {
 		}
 	}
 	return nil
+}
+
+// margin is how far a row is from another prediction, by its scores and its probabilities, if it has any.
+func margin(m *model.Model, scores, probabilities []float64) float64 {
+	near := math.Inf(1)
+	switch at := m.Info().Threshold; {
+	case at != nil:
+		return math.Abs(scores[0] - float64(at.Score))
+	case m.Labels() != nil || len(scores) == 1:
+		for _, v := range scores {
+			near = min(near, math.Abs(v))
+		}
+	}
+	for _, list := range [][]float64{scores, probabilities} {
+		sorted := slices.Clone(list)
+		if slices.Sort(sorted); len(sorted) > 1 && m.Labels() == nil {
+			near = min(near, sorted[len(sorted)-1]-sorted[len(sorted)-2])
+		}
+	}
+	return near
 }
 
 // probabilitiesOf are probabilities in the order of the classes or labels.
@@ -371,7 +374,7 @@ func TestSourcePredictsRawColumns(t *testing.T) {
 
 // hostileTexts end strings, comments and templates of a language, or are words of it.
 var hostileTexts = []string{`"; panic("x"); "`, "*/ #error x /*", "\\", "??/", "`${process.exit(3)}`", "a\nb", "</script>", "__proto__", "constructor", "%s%n",
-	"\u2028", "‮txt", "class", "int", "2nd", "é"}
+	"\u2028", "\u202etxt", "class", "int", "2nd", "é"}
 
 // Names of columns, categories and classes are texts and nothing else, and columns are told apart whatever their names are.
 func TestSourceTakesHostileNames(t *testing.T) {

@@ -25,8 +25,6 @@ type sourceField struct {
 type goldenRows struct {
 	values [][]any // of a row: float64, and string for texts
 	scores *matrix.Dense
-	labels [][]bool // of labels, which ones a row has; of classes, which one it is
-	wrong  []bool   // rows that the model has no scores for
 }
 
 // newGolden makes raw rows of the synthetic ones of a model. One has missing values if the model knows them.
