@@ -78,6 +78,9 @@ func (c *exportCell) fill(t *testing.T, dir, name string) (trained bool) {
 		c.outcome = map[string]string{}
 		for _, target := range export.Targets {
 			r := mercer(t, "export", file, "--target", target, "-o", filepath.Join(dir, name+"."+target))
+			if target == "js" { // as Node knows modules by their names
+				os.Rename(filepath.Join(dir, name+".js"), filepath.Join(dir, name+".mjs"))
+			}
 			if r.code != 0 {
 				c.outcome[target] = strings.TrimSpace(strings.TrimPrefix(r.stderr, "mercer export: "))
 				c.outcome[target] = strings.NewReplacer("the map "+c.row+" ", "the map ", "the kernel "+c.row+" ", "the kernel ").Replace(c.outcome[target])
@@ -160,8 +163,8 @@ func exportList(of, target string, cells []*exportCell) string {
 	return text
 }
 
-// Every map with every learner, and every kernel: docs/export.md says which targets work, and why others do not. All graphs and
-// scripts run, and predict what mercer predict does.
+// Every map with every learner, and every kernel: docs/export.md says which targets work, and why others do not. All graphs,
+// scripts and source files run, and predict what mercer predict does.
 func TestEveryCellIsExportedOrRefused(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seconds")
@@ -172,6 +175,11 @@ func TestEveryCellIsExportedOrRefused(t *testing.T) {
 	maps, kernels := exportCells()
 	var checks []onnxCheck
 	var scripts []sqlCheck
+	var files []sourceCheck
+	rows := map[string]string{}
+	for _, name := range []string{"classes.csv", "numbers.csv"} {
+		rows[name] = asRows(t, filepath.Join(dir, name), 25)
+	}
 	all := slices.Concat(maps, kernels)
 	some := testenv.Few(t, all, 16, "every map and kernel with every learner in every target, and the lists of docs/export.md")
 	for i, c := range some {
@@ -183,6 +191,16 @@ func TestEveryCellIsExportedOrRefused(t *testing.T) {
 			if c.outcome[target] == "" {
 				scripts = append(scripts, sqlCheck{Name: c.row + "/" + c.learner, Target: target, Model: filepath.Join(dir, name+"."+target),
 					Data: filepath.Join(dir, c.data), Told: filepath.Join(dir, name+".told"), View: "model", Table: "rows", Rows: 25})
+			}
+		}
+		for _, target := range sources {
+			if c.outcome[target] == "" {
+				check := sourceCheck{Name: c.row + "/" + c.learner, target: target, Rows: rows[c.data], told: filepath.Join(dir, name+".told"),
+					file: filepath.Join(dir, name+".mercer"), Model: filepath.Join(dir, name+"."+strings.Replace(target, "js", "mjs", 1))}
+				if c.row == feature.Words {
+					check.ties = 0.05
+				}
+				files = append(files, check)
 			}
 		}
 		if c.outcome["onnx"] == "" {
@@ -212,6 +230,7 @@ func TestEveryCellIsExportedOrRefused(t *testing.T) {
 	} else if len(some) == len(all) && want != string(content) {
 		t.Error("the lists of docs/export.md are not what the targets do; run go test ./internal/app/cli -run EveryCell -update")
 	}
+	checkSources(t, files)
 	runChecks(t, checks, onnxPython(t), "-B", "testdata/onnx_check.py")
 	checkSQL(t, scripts)
 }

@@ -191,15 +191,7 @@ func (o *onnx) dot(value int, w weights, bias []float64) (string, error) {
 			}
 			k, err := o.kernel(o.double64(x), s.Kernel, o.rows(s.W.Contiguous(), s.W.Rows, s.W.Cols))
 			if s.Weights != nil {
-				m := weights{make([]float64, s.W.Rows*w.outs), w.outs}
-				for i := range s.W.Rows {
-					for c, v := range s.Weights[i*s.Width:][:s.Width] {
-						for t := range w.outs {
-							m.w[i*w.outs+t] += v * w.w[c*w.outs+t]
-						}
-					}
-				}
-				w = m
+				w = turned(s, w)
 			}
 			return o.cast(o.op("MatMul", k, o.double([]int{s.W.Rows, w.outs}, w.w)), typeFloat), err
 		}
@@ -247,9 +239,27 @@ func product(s *feature.Step, w weights) weights {
 	return out
 }
 
-// folded is the product of an inverse Fourier transform and weights: by the spectrum of the weights.
+// turned are weights of the kernel's values of a step that do what weights of its features would.
+func turned(s *feature.Step, w weights) weights {
+	out := weights{make([]float64, s.W.Rows*w.outs), w.outs}
+	for i := range s.W.Rows {
+		for c, v := range s.Weights[i*s.Width:][:s.Width] {
+			for t := range w.outs {
+				out.w[i*w.outs+t] += v * w.w[c*w.outs+t]
+			}
+		}
+	}
+	return out
+}
+
+// folded is the product of an inverse Fourier transform and weights.
 func (o *onnx) folded(s *feature.Step, w weights, bias []float64) (string, error) {
-	n, terms := s.N, s.N/2+1
+	return o.dots(s.From, spectrum(s.N, w), bias)
+}
+
+// spectrum are weights of real and of imaginary parts that do what weights of an inverse Fourier transform of n numbers would.
+func spectrum(n int, w weights) weights {
+	terms := n/2 + 1
 	cos, sin := make([]float64, n), make([]float64, n)
 	for j := range n {
 		sin[j], cos[j] = math.Sincos(2 * math.Pi * float64(j) / float64(n))
@@ -268,5 +278,5 @@ func (o *onnx) folded(s *feature.Step, w weights, bias []float64) (string, error
 			}
 		}
 	}
-	return o.dots(s.From, all, bias)
+	return all
 }

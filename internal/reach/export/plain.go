@@ -137,15 +137,7 @@ func (x *matrices) foldKernel(s *feature.Step, w weights, b []float64) error {
 		return fmt.Errorf("the kernel %s cannot be exported; those that can are %s", s.Kernel.Name, strings.Join(kernels, ", "))
 	}
 	if s.Weights != nil {
-		turned := weights{make([]float64, s.W.Rows*w.outs), w.outs}
-		for i := range s.W.Rows {
-			for c, v := range s.Weights[i*s.Width:][:s.Width] {
-				for t := range w.outs {
-					turned.w[i*w.outs+t] += v * w.w[c*w.outs+t]
-				}
-			}
-		}
-		w = turned
+		w = turned(s, w)
 	}
 	delete(x.tensors, "linear.w")
 	delete(x.tensors, "linear.b")

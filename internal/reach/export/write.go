@@ -19,12 +19,15 @@ import (
 )
 
 // Targets are the kinds of files that Write makes.
-var Targets = []string{"npz", "safetensors", "onnx", "postgres", "sqlite", "duckdb"}
+var Targets = []string{"npz", "safetensors", "onnx", "postgres", "sqlite", "duckdb", "go", "js", "c"}
 
 // Options are what a target takes besides the model.
 type Options struct {
 	View  string // of SQL: the name of the view, and how those of its tables begin; "" for model
 	Table string // of SQL: the table or view with the rows to score; "" for rows
+
+	Package string // of Go: the name of the package; of C: how all names begin; "" for model
+	Int8    bool   // of C: weights take a byte each
 }
 
 // Write exports a model to a file that appears whole or not at all. target is one of Targets. It fails for a model
@@ -59,6 +62,9 @@ func (o Options) orDefault() Options {
 	if o.Table == "" {
 		o.Table = "rows"
 	}
+	if o.Package == "" {
+		o.Package = "model"
+	}
 	return o
 }
 
@@ -73,6 +79,9 @@ func contents(target string, m *model.Model, o Options) (func(w io.Writer) error
 	}
 	if d := dialects[target]; d != nil {
 		return toSQL(m, o.orDefault(), d)
+	}
+	if l := tongues[target]; l != nil {
+		return toSource(m, o.orDefault(), l)
 	}
 	x, err := describe(m)
 	if err != nil {

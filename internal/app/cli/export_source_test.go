@@ -1,0 +1,457 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"mercer/internal/engine/testenv"
+	"mercer/model"
+)
+
+// sourceCheck is a model as source code with rows, and what mercer predict says of them.
+type sourceCheck struct {
+	Name    string   `json:"name"`
+	Model   string   `json:"model"`
+	Rows    string   `json:"rows"`
+	Out     string   `json:"out"`
+	Columns []string `json:"columns"`
+	Others  bool     `json:"others,omitempty"` // run on other machines too
+
+	target, told, file string
+	ties               float64 // the share of rows that may be near two words
+	loose              float64 // by how much scores may differ instead of 1e-4 of the largest
+}
+
+// sources are the targets that are source code.
+var sources = []string{"go", "js", "c"}
+
+// checkSources has all files predict, those of a language in one process, and compares.
+func checkSources(t *testing.T, checks []sourceCheck) {
+	t.Helper()
+	python, node := testenv.Program(t, "python3"), testenv.Program(t, "node")
+	testenv.Program(t, "gcc")
+	for i := range checks {
+		c := &checks[i]
+		m, err := model.Load(c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, of := range m.Info().Schema.Columns {
+			c.Columns = append(c.Columns, of.Name)
+		}
+		c.Out = c.Model + ".out"
+	}
+	of := func(target string) (some []sourceCheck) {
+		for _, c := range checks {
+			if c.target == target {
+				some = append(some, c)
+			}
+		}
+		return some
+	}
+	if some := of("js"); some != nil {
+		runChecks(t, some, node, "testdata/source_js.mjs")
+	}
+	if some := of("c"); some != nil {
+		runChecks(t, some, python, "-B", "testdata/source_c.py")
+	}
+	if some := of("go"); some != nil {
+		runChecks(t, some, goDriver(t, some))
+	}
+	for _, c := range checks {
+		if err := c.compare(); err != nil {
+			t.Errorf("%s, %s: %v", c.target, c.Name, err)
+		}
+	}
+}
+
+// goDriver builds a program of generated packages.
+func goDriver(t *testing.T, checks []sourceCheck) string {
+	t.Helper()
+	dir := t.TempDir()
+	main, err := os.ReadFile("testdata/source_go.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "go.mod", "module check\n\ngo 1.26\n")
+	write(t, dir, "main.go", string(main))
+	var imports, table strings.Builder
+	for i, c := range checks {
+		text, err := os.ReadFile(c.Model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("m%d", i)
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, name), "model.go", string(text))
+		list := func(of string) string {
+			if strings.Contains(string(text), "\nvar "+of+" ") {
+				return name + "." + of + "[:]"
+			}
+			return "nil"
+		}
+		fmt.Fprintf(&imports, "%s \"check/%[1]s\"\n", name)
+		fmt.Fprintf(&table, "func(c check) error {\nif !%s.SelfTest() {\nreturn errors.New(\"its own rows\")\n}\nm := new(%[1]s.Model)\n"+
+			"return run(c, %s, %s, %s, m.Predict)\n},\n", name, list("Columns"), list("Classes"), list("Labels"))
+	}
+	write(t, dir, "table.go", "package main\n\nimport (\n\"errors\"\n"+imports.String()+")\n\nvar predictors = []func(check) error{\n"+table.String()+"}\n")
+	cmd := exec.Command("go", "build", "-o", "check", ".")
+	cmd.Dir = dir
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return filepath.Join(dir, "check")
+}
+
+// sourceSaid is a prediction, of a generated file or of mercer predict.
+type sourceSaid struct {
+	Scores     []float64
+	Label      string
+	Labels     []string
+	Prediction any
+
+	Probabilities any // numbers, or an object
+}
+
+func readSaid(path string) (all []sourceSaid, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Buffer(nil, 1<<24); lines.Scan(); {
+		var s sourceSaid
+		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
+			return nil, err
+		}
+		if s.Scores == nil {
+			switch v := s.Prediction.(type) {
+			case float64:
+				s.Scores = []float64{v}
+			case []any:
+				for _, x := range v {
+					s.Scores = append(s.Scores, x.(float64))
+				}
+			}
+		}
+		all = append(all, s)
+	}
+	return all, lines.Err()
+}
+
+// compare says how predictions differ from those of mercer predict.
+func (c *sourceCheck) compare() error {
+	got, err := readSaid(c.Out)
+	if err != nil {
+		return err
+	}
+	want, err := readSaid(c.told)
+	if err != nil {
+		return err
+	}
+	m, err := model.Load(c.file)
+	if err != nil {
+		return err
+	}
+	if len(want) < len(got) || len(got) == 0 {
+		return fmt.Errorf("%d predictions of %d", len(got), len(want))
+	}
+	want = want[:len(got)]
+	largest, tied := 1e-6, 0
+	for _, w := range want {
+		for _, v := range w.Scores {
+			largest = max(largest, math.Abs(v))
+		}
+	}
+	most := largest * 1e-4
+	if c.loose > 0 {
+		most = largest * c.loose
+	}
+	for i, w := range want {
+		g := got[i]
+		if len(g.Scores) != len(w.Scores) {
+			return fmt.Errorf("row %d: %d scores of %d", i, len(g.Scores), len(w.Scores))
+		}
+		apart := 0.0
+		for k, v := range w.Scores {
+			apart = max(apart, math.Abs(g.Scores[k]-v))
+		}
+		if !(apart <= most) {
+			if tied++; float64(tied) > c.ties*float64(len(want)) {
+				return fmt.Errorf("row %d: scores %v, and not %v", i, g.Scores, w.Scores)
+			}
+			continue
+		}
+		p, q := probabilitiesOf(m, g.Probabilities), probabilitiesOf(m, w.Probabilities)
+		for k := range min(len(p), len(q)) {
+			if c.loose == 0 && !(math.Abs(p[k]-q[k]) < 1e-4) {
+				return fmt.Errorf("row %d: probabilities %v, and not %v", i, p, q)
+			}
+		}
+		if margin(m, w.Scores, q) < max(1e-5*max(1, largest), c.loose*largest) {
+			continue
+		}
+		switch {
+		case m.Labels() != nil:
+			if fmt.Sprint(g.Labels) != fmt.Sprint(w.Prediction) {
+				return fmt.Errorf("row %d: labels %v, and not %v", i, g.Labels, w.Prediction)
+			}
+		case m.Classes() != nil && fmt.Sprint(w.Prediction) != g.Label:
+			return fmt.Errorf("row %d: label %v, and not %v (scores %v)", i, g.Label, w.Prediction, w.Scores)
+		}
+	}
+	return nil
+}
+
+// margin is how far a row is from another prediction, by its scores and its probabilities, if it has any.
+func margin(m *model.Model, scores, probabilities []float64) float64 {
+	near := math.Inf(1)
+	switch at := m.Info().Threshold; {
+	case at != nil:
+		return math.Abs(scores[0] - float64(at.Score))
+	case m.Labels() != nil || len(scores) == 1:
+		for _, v := range scores {
+			near = min(near, math.Abs(v))
+		}
+	}
+	for _, list := range [][]float64{scores, probabilities} {
+		sorted := slices.Clone(list)
+		if slices.Sort(sorted); len(sorted) > 1 && m.Labels() == nil {
+			near = min(near, sorted[len(sorted)-1]-sorted[len(sorted)-2])
+		}
+	}
+	return near
+}
+
+// probabilitiesOf are probabilities in the order of the classes or labels.
+func probabilitiesOf(m *model.Model, v any) (all []float64) {
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			all = append(all, x.(float64))
+		}
+	case map[string]any:
+		for _, name := range slices.Concat(m.Classes(), m.Labels()) {
+			all = append(all, v[name].(float64))
+		}
+	}
+	return all
+}
+
+// asRows writes the rows of a table as JSON: objects of texts and of numbers, which dates are too.
+func asRows(t *testing.T, path string, most int) string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	table, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []map[string]any{}
+	for _, cells := range table[1:min(len(table), most+1)] {
+		row := map[string]any{}
+		for i, name := range table[0] {
+			cell := strings.TrimSpace(cells[i])
+			row[name] = cell
+			if v, err := strconv.ParseFloat(strings.ReplaceAll(cell, ",", ""), 64); err == nil && !math.IsNaN(v) {
+				row[name] = v
+			}
+			for _, layout := range []string{time.DateTime, "2 January 2006"} {
+				if at, err := time.Parse(layout, cell); err == nil {
+					row[name] = at.Unix()
+				}
+			}
+		}
+		rows = append(rows, row)
+	}
+	text, err := json.Marshal(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := path + ".rows.json"
+	if err := os.WriteFile(out, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Generated files predict what mercer predict does, of rows that training has not seen: of tables with all that columns can be, of
+// every task, scaling, calibration and kind of scores.
+func TestSourcePredictsRawColumns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
+	t.Parallel()
+	const rows = 2000
+	dir := t.TempDir()
+	var checks []sourceCheck
+	cases := []struct {
+		name    string
+		classes int
+		messy   bool
+		flags   string
+		proba   bool
+	}{
+		{"default", 3, false, "", false},
+		{"sorf", 3, false, "--map sorf --features 512 --learner logistic", true},
+		{"labels with odds", -1, false, "--task multilabel --label-separator ; --map rff --features 64 --learner logistic", true},
+		{"threshold and platt", 2, false, "--map rff --features 64 --learner ridge --calibrate platt --threshold 0.3", true},
+		{"default of numbers", 0, true, "--ordinal grade=S<M<L --date when,day", false},
+		{"leaves", 3, true, "--learner rfm --leaf 300 --calibrate platt --ordinal grade=S<M<L --date when,day", true},
+		{"means", 3, false, "--learner rfm --target-means all", false},
+		{"means of messy columns", 2, true, "--learner rfm --target-means all --ordinal grade=S<M<L --date when,day", false},
+		{"quantiles", 2, false, "--learner rfm --scale quantile --missing zero --calibrate isotonic", true},
+		{"robust", 0, false, "--learner rfm --leaf 200 --scale robust --missing mean", false},
+		{"fastfood", 2, true, "--map fastfood --kernel rbf --features 200 --learner svm --calibrate platt --date when,day", true},
+		{"tensorsketch", 3, true, "--map tensorsketch --kernel poly --features 200 --learner svm --calibrate temperature --missing zero --date when,day", true},
+		{"threshold", 2, false, "--learner rfm --threshold recall=0.95", true},
+		{"rff", 2, false, "--map rff --features 256 --learner ridge --calibrate platt --scale l2", true},
+		{"components", 0, false, "--map rff --features 128 --components 20 --learner ridge", false},
+		{"votes", 4, false, "--learner kernel-svm --kernel rbf --multiclass ovo", false},
+		{"online", 3, false, "--map rff --features 64 --learner online --loss logistic", true},
+		{"metric", 3, false, "--learner kernel-ridge --kernel rbf --metric full --calibrate logit", true},
+		{"nu", 0, false, "--learner kernel-ridge --kernel matern --nu 1.5 --scale l1", false},
+		{"labels", -1, false, "--task multilabel --label-separator ; --map rff --features 64 --learner ridge", false},
+		{"outliers", 0, false, "--task outliers --map rff --features 64 --learner one-class", false},
+		{"projected", 2, true, "--map pk-rp --kernel poly --degree 2 --features 200 --sparsity 3 --learner logistic --date when,day", true},
+		{"chain", 3, false, `--map {"map":"chain","steps":[{"map":"countsketch","features":5},{"map":"sorf","features":40}]} --learner ridge`, false},
+		{"sum", 3, false, `--map {"map":"sum","weights":[1,2],"steps":[{"map":"nystrom","features":20},{"map":"rff","features":40}]} --learner svm`, false},
+	}
+	for _, c := range testenv.Few(t, cases, 4, "every coding, map and learner as source code of every language, on other machines too") {
+		table := func(n int) string {
+			switch {
+			case c.messy:
+				return messyTable(n, c.classes)
+			case c.classes < 0:
+				return labelledTable(n)
+			}
+			return exportTable(n, c.classes, true)
+		}
+		name := strings.ReplaceAll(c.name, " ", "-")
+		data, more := write(t, dir, name+".a.csv", table(700)), write(t, dir, name+".csv", table(rows))
+		file, told := filepath.Join(dir, name+".mercer"), filepath.Join(dir, name+".told")
+		if r := mercer(t, append([]string{"train", data, "-o", file}, strings.Fields(c.flags)...)...); r.code != 0 {
+			t.Fatalf("%s: %s", c.name, r.stderr)
+		}
+		ask := []string{"predict", file, more, "--scores", "--json", "-o", told}
+		if c.proba {
+			ask = append(ask, "--proba")
+		}
+		if r := mercer(t, ask...); r.code != 0 {
+			t.Fatalf("%s: %s", c.name, r.stderr)
+		}
+		json := asRows(t, more, rows)
+		for _, target := range sources {
+			check := sourceCheck{Name: c.name, target: target, Model: filepath.Join(dir, name+"."+strings.Replace(target, "js", "mjs", 1)), Rows: json,
+				told: told, file: file, Others: os.Getenv("MERCER_LONG") != ""}
+			if r := mercer(t, "export", file, "--target", target, "-o", check.Model); r.code != 0 {
+				t.Errorf("%s: %s", c.name, r.stderr)
+				continue
+			}
+			checks = append(checks, check)
+		}
+	}
+	checkSources(t, checks)
+}
+
+// hostileTexts end strings, comments and templates of a language, or are words of it.
+var hostileTexts = []string{`"; panic("x"); "`, "*/ #error x /*", "\\", "??/", "`${process.exit(3)}`", "a\nb", "</script>", "__proto__", "constructor", "%s%n",
+	"\u2028", "\u202etxt", "class", "int", "2nd", "é"}
+
+// Names of columns, categories and classes are texts and nothing else, and columns are told apart whatever their names are.
+func TestSourceTakesHostileNames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
+	dir := t.TempDir()
+	var table strings.Builder
+	w := csv.NewWriter(&table)
+	w.Write(append(append([]string{"kind"}, hostileTexts...), "y"))
+	for i := range 160 {
+		kind := hostileTexts[i*7%len(hostileTexts)]
+		row := []string{kind}
+		for j := range hostileTexts {
+			row = append(row, fmt.Sprint((i+1)*(2*j+3)*7919%101))
+		}
+		w.Write(append(row, hostileTexts[(i*7%len(hostileTexts)+i%2)%3]))
+	}
+	w.Flush()
+	data, file, told := write(t, dir, "a.csv", table.String()), filepath.Join(dir, "m.mercer"), filepath.Join(dir, "told")
+	ok(t, "train", data, "-o", file, "--learner", "ridge", "--map", "rff", "--features", "40", "--na", "*/ \"NA", "--missing", "auto")
+	ok(t, "predict", file, data, "--scores", "--json", "-o", told)
+	var checks []sourceCheck
+	for _, target := range sources {
+		c := sourceCheck{Name: "hostile", target: target, Model: filepath.Join(dir, "m."+strings.Replace(target, "js", "mjs", 1)), Rows: asRows(t, data, 200),
+			told: told, file: file}
+		ok(t, "export", file, "--target", target, "--package", "names_2", "-o", c.Model)
+		checks = append(checks, c)
+		if text, err := os.ReadFile(c.Model); err != nil || target == "js" && strings.Contains(string(text), "</script") || strings.Contains(string(text), "\u2028") {
+			t.Errorf("%s: %v, or a text as it is", target, err)
+		}
+	}
+	checkSources(t, checks)
+}
+
+// Weights of 8 bits are a fourth of the file's, and scores are nearly the same.
+func TestSourceOfSmallWeights(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
+	dir := t.TempDir()
+	data, more := write(t, dir, "a.csv", exportTable(600, 3, true)), write(t, dir, "b.csv", exportTable(500, 3, true))
+	file, told := filepath.Join(dir, "m.mercer"), filepath.Join(dir, "told")
+	ok(t, "train", data, "-o", file, "--map", "sorf", "--features", "1024", "--learner", "logistic")
+	ok(t, "predict", file, more, "--scores", "--json", "-o", told)
+	c := sourceCheck{Name: "int8", target: "c", Model: filepath.Join(dir, "m.c"), Rows: asRows(t, more, 500), told: told, file: file, loose: 0.02}
+	ok(t, "export", file, "--target", "c", "--int8", "-o", c.Model)
+	if text, err := os.ReadFile(c.Model); err != nil || !regexp.MustCompile(`static const signed char w\d+\[(1536)\]`).Match(text) {
+		t.Errorf("%v, or no weights of a byte", err)
+	}
+	checkSources(t, []sourceCheck{c})
+}
+
+// What no source code can express is refused by name, and leaves no file.
+func TestSourceRefuses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	data := write(t, dir, "a.csv", exportTable(300, 2, false))
+	for _, c := range []struct{ flags, export, want string }{
+		{"--learner kernel-ridge --kernel matern --nu 1.3", "--target go", "matern with nu 1.3"},
+		{"--learner ridge --map rff --features 20 --text town", "--target js", `the column "town" is coded as text by hashes of its words`},
+		{"--learner kernel-svm --kernel intersection --lookup 20 --scale minmax", "--target c", "the machine with lookup cannot be exported"},
+		{"--learner knn", "--target go", "a search and no formula"},
+		{"--learner ridge --kernel linear", "--target go --package func", `"func" is no name for a package`},
+		{"--learner ridge --kernel linear", "--target c --package a;b", `"a;b" is no name for a package`},
+		{"--learner ridge --kernel linear", "--target js --int8", "weights of 8 bits are for the target c"},
+		{"--learner kernel-ridge --kernel rbf", "--target c --int8", "no matrix of weights to keep in 8 bits"},
+	} {
+		file, out := filepath.Join(dir, "m.mercer"), filepath.Join(dir, "m.source")
+		if r := mercer(t, append([]string{"train", data, "-o", file}, strings.Fields(c.flags)...)...); r.code != 0 {
+			t.Fatalf("%s: %s", c.flags, r.stderr)
+		}
+		if r := mercer(t, append([]string{"export", file, "-o", out}, strings.Fields(c.export)...)...); r.code != 1 || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%s: exit code %d: %s", c.flags, r.code, r.stderr)
+		}
+		if found, _ := filepath.Glob(out + "*"); found != nil {
+			t.Errorf("%s: left %v", c.flags, found)
+		}
+	}
+}
