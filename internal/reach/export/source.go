@@ -140,6 +140,9 @@ func (s *sourceCode) widely(body func()) {
 
 // constant declares an array of numbers.
 func (s *sourceCode) constant(kind string, values []float64) string {
+	if len(values) == 0 { // C has no empty arrays
+		values = []float64{0}
+	}
 	s.arrays++
 	s.numbers += len(values)
 	name := fmt.Sprintf("w%d", s.arrays)
