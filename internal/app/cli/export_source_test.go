@@ -455,3 +455,36 @@ func TestSourceRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Rows without columns are arrays of numbers, and the file's own test holds for them too.
+func TestSourceOfRowsWithoutColumns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
+	dir := t.TempDir()
+	var rows strings.Builder
+	for i := range 200 {
+		a, b := float64(i*37%101)/101, float64(i*53%89)/89
+		fmt.Fprintf(&rows, "%d 1:%g 3:%g\n", i%2, a+float64(i%2), b)
+	}
+	data, file := write(t, dir, "a.svm", rows.String()), filepath.Join(dir, "m.mercer")
+	ok(t, "train", data, "-o", file, "--learner", "ridge", "--map", "orf", "--features", "32")
+	for target, name := range map[string]string{"go": "m.go", "js": "m.mjs", "c": "m.c"} {
+		ok(t, "export", file, "--target", target, "--package", "m", "-o", filepath.Join(dir, name))
+	}
+	write(t, dir, "go.mod", "module m\n\ngo 1.26\n")
+	write(t, dir, "m_test.go", "package m\n\nimport \"testing\"\n\nfunc Test(t *testing.T) {\nif p, fault := new(Model).Predict(&Row{1, 0, 0.5}); "+
+		"!SelfTest() || fault != 0 || len(p.Scores) != 1 {\nt.Fatal(p, fault)\n}\n}\n")
+	for _, command := range [][]string{
+		{"go", "test", "-vet=off", "m.go", "m_test.go"},
+		{testenv.Program(t, "node"), "-e", `import("./m.mjs").then(m => process.exit(m.selfTest() && m.predict([1, 0, "0.5"]).scores.length == 1 ? 0 : 1))`},
+		{testenv.Program(t, "gcc"), "-std=c99", "-Wall", "-Wextra", "-Werror", "-DMERCER_TEST", "m.c", "-lm", "-o", "m"},
+		{"./m"},
+	} {
+		cmd := exec.Command(command[0], command[1:]...)
+		cmd.Dir = dir
+		if text, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v: %v: %s", command, err, text)
+		}
+	}
+}

@@ -52,7 +52,7 @@ type buffer struct {
 // toSource is the model as a file of source code, without any other. It fails for a model with a part that has no such form, and
 // names it.
 func toSource(m *model.Model, o Options, l *tongue) (func(w io.Writer) error, error) {
-	if !token.IsIdentifier(o.Package) || strings.Trim(o.Package, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" || o.Package == "main" {
+	if !token.IsIdentifier(o.Package) || strings.Trim(o.Package, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" || o.Package[0] < 'a' || o.Package == "main" {
 		return nil, fmt.Errorf("%q is no name for a package; one has small letters, digits and _, and is no word of the language", o.Package)
 	}
 	if o.Int8 && l.name != "c" {
@@ -140,6 +140,9 @@ func (s *sourceCode) widely(body func()) {
 
 // constant declares an array of numbers.
 func (s *sourceCode) constant(kind string, values []float64) string {
+	if len(values) == 0 { // C has no empty arrays
+		values = []float64{0}
+	}
 	s.arrays++
 	s.numbers += len(values)
 	name := fmt.Sprintf("w%d", s.arrays)

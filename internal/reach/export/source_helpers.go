@@ -1,6 +1,9 @@
 package export
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // helper is a function that generated code may call, with the helpers that it calls among those before it.
 type helper struct{ name, text string }
@@ -10,7 +13,7 @@ func (l *tongue) helped(text string) string {
 	var parts []string
 	for i := len(l.helpers) - 1; i >= 0; i-- {
 		h := l.helpers[i]
-		if strings.Contains(text, h.name+"(") {
+		if regexp.MustCompile(`\b` + h.name + `\(`).MatchString(text) {
 			parts = append(parts, h.text)
 			text += h.text
 		}
