@@ -282,7 +282,7 @@ func withoutGroups(b []byte, decimal byte) (plain []byte, ok bool) {
 			return nil, false
 		}
 		switch {
-		case groups == 0 && (digits < 1 || digits > 3 || plain[0] == '0'), groups > 0 && r != separator:
+		case groups == 0 && (digits < 1 || digits > 3), groups > 0 && r != separator:
 			return nil, false
 		case groups == 0:
 			first = digits
@@ -294,6 +294,9 @@ func withoutGroups(b []byte, decimal byte) (plain []byte, ok bool) {
 		separator, digits, groups = r, 0, groups+1
 	}
 	if groups > 0 && digits != 3 {
+		return nil, false
+	}
+	if groups > 0 && plain[0] == '0' && !hasFraction && (groups == 1 || first > 1) { // 0,475 and 012.345.678 are codes, 0,475,591 is filled up
 		return nil, false
 	}
 	if hasFraction {
