@@ -171,7 +171,8 @@ func TestRFMOutOfMemory(t *testing.T) {
 		src := source(t, rows, nil, 0, names)
 		f := chosen(t, src, cfg, Options{})
 		whole := f.rfmRest() + f.denseBytes()
-		one := rfm.Options{Kinds: f.cfg.kinds(d), Centres: 50, Members: 1, Leaf: n}
+		one := f.rfmOptions()
+		one.Leaf = n
 		least := 8*n*f.outputs + int(rfm.Bytes(n, d, f.outputs, one))
 		var first []byte
 		for _, c := range []struct {
