@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"mercer/internal/engine/random"
 	"mercer/internal/engine/vec"
@@ -111,20 +112,16 @@ type boosting struct {
 	scores           []float64 // rows×outputs
 	slopes, curves   []float64 // derivatives of the loss, main×outputs
 	sketches         int
-	sums             []float64 // for each row drawn: its sketches of gradients, and its weight
-	rows             []int32   // that were drawn
-	at               []int32   // of each row of main, its place in rows; -1 if it was not drawn
-	totals           []float64 // of sums for each leaf of a level
-	counted          []int32   // those of them that are counted at a level, with their places in a histogram and their sums
-	places           []int32
-	countedSums      []float64
-	leaf             []uint8   // of all rows
-	histograms       []float64 // for each column drawn, leaf and bin: what sums has, added up
-	swapped          [Leaves / 2]bool
-	gains            []float64 // of the best question for each column
-	questions        []uint8   // its bin
-	vary             []int     // the columns of more than one bin
-	columns          []int     // those that were drawn of them
+	sums             []float64                      // for each row of main: its sketches of gradients, and its weight; 0 if it was not drawn
+	rows, aside      []int32                        // that were drawn, leaf by leaf of a level; room for some of them
+	ends             [Leaves]struct{ from, to int } // of the leaves in rows
+	totals           []float64                      // of sums for each leaf of a level
+	leaf             []uint8                        // of all rows
+	histograms       []float64                      // for each column drawn, leaf and bin: what sums has, added up
+	gains            []float64                      // of the best question for each column
+	questions        []uint8                        // its bin
+	vary             []int                          // the columns of more than one bin
+	columns          []int                          // those that were drawn of them
 	leafSums, leafHs []float64
 }
 
@@ -151,8 +148,8 @@ func newBoosting(x *matrix.Dense, main, held []int, y []float64, outputs int, we
 	}
 	b.slopes, b.curves = make([]float64, len(main)*outputs), make([]float64, len(main)*outputs)
 	b.sketches = min(outputs, mostSketches)
-	b.sums, b.rows, b.leaf = make([]float64, 0, len(main)*(b.sketches+1)), make([]int32, 0, len(main)), make([]uint8, len(rows))
-	b.at, b.totals = make([]int32, len(main)), make([]float64, Leaves*(b.sketches+1))
+	b.sums, b.leaf = make([]float64, len(main)*(b.sketches+1)), make([]uint8, len(rows))
+	b.rows, b.aside, b.totals = make([]int32, 0, len(main)), make([]int32, len(main)), make([]float64, Leaves*(b.sketches+1))
 	b.histograms = make([]float64, min(x.Cols, mostColumns)*Leaves/2*mostBins*(b.sketches+1))
 	b.gains, b.questions = make([]float64, x.Cols), make([]uint8, x.Cols)
 	b.leafSums, b.leafHs = make([]float64, Leaves*outputs), make([]float64, Leaves*outputs)
@@ -241,28 +238,26 @@ func (b *boosting) draw(t int) {
 	for i := range signs {
 		signs[i] = stream.Sign()
 	}
-	b.rows, b.sums = b.rows[:0], b.sums[:0]
+	b.rows = b.rows[:0]
+	clear(b.sums)
 	for r := range b.main {
-		b.at[r] = -1
 		if stream.Uniform() >= drawn || b.weights[r] == 0 {
 			continue
 		}
-		b.at[r] = int32(len(b.rows))
 		b.rows = append(b.rows, int32(r))
-		g := b.slopes[r*k:][:k]
+		g, to := b.slopes[r*k:][:k], b.sums[r*(b.sketches+1):][:b.sketches+1]
+		to[b.sketches] = b.weights[r]
 		if k <= mostSketches {
-			b.sums = append(b.sums, g...)
-		} else {
-			for s := range b.sketches {
-				sum := 0.0
-				for t, v := range g {
-					sum += float64(signs[s*k+t] * v)
-				}
-				b.sums = append(b.sums, sum)
+			copy(to, g)
+			continue
+		}
+		for s := range b.sketches {
+			for t, v := range g {
+				to[s] += float64(signs[s*k+t] * v)
 			}
 		}
-		b.sums = append(b.sums, b.weights[r])
 	}
+	b.ends[0].from, b.ends[0].to = 0, len(b.rows)
 }
 
 // grow adds tree t.
@@ -273,20 +268,42 @@ func (b *boosting) grow(t int) {
 	for level := range Levels {
 		column, question := b.ask(level)
 		b.Columns, b.Thresholds = append(b.Columns, int32(column)), append(b.Thresholds, b.bins.tops[column][question])
-		for r, bin := range b.bins.of[column] {
-			if bin > question {
-				b.leaf[r] |= 1 << level
-			}
-		}
+		b.split(level, column, question)
 	}
 	b.settle()
+}
+
+// above is 1 if a bin is above that of a question, and 0 if not.
+func above(bin, question uint8) uint8 { return (question - bin) >> 7 } // neither is more than mostBins
+
+// split divides the leaves of a level by its question. The order of the rows drawn that are in one leaf stays.
+func (b *boosting) split(level, column int, question uint8) {
+	of := b.bins.of[column]
+	for r, bin := range of {
+		b.leaf[r] |= above(bin, question) << level
+	}
+	for l := range 1 << level {
+		ends := b.ends[l]
+		rows, low, high := b.rows[ends.from:ends.to], 0, 0
+		aside := b.aside[:len(rows)]
+		for _, i := range rows {
+			side := int(above(of[i], question))
+			rows[low], aside[high] = i, i // without a branch, which would be taken at random
+			low, high = low+1-side, high+side
+		}
+		copy(rows[low:], aside[:high])
+		b.ends[l].to = ends.from + low
+		b.ends[l|1<<level].from, b.ends[l|1<<level].to = ends.from+low, ends.to
+	}
 }
 
 // ask finds the question that divides the leaves of a level best: with the largest Σ |G|²/(W + λ) over the leaves after it, for sums G of
 // gradients and W of weights.
 func (b *boosting) ask(level int) (column int, question uint8) {
 	size := Leaves / 2 * mostBins * (b.sketches + 1)
-	b.few(level)
+	if slices.ContainsFunc(b.columns, func(c int) bool { return b.bins.others[c] != nil }) {
+		b.total(level)
+	}
 	vec.Parallel(len(b.columns), 1, func(lo, hi int) {
 		var scores [mostBins]float64
 		for i := lo; i < hi; i++ {
@@ -319,64 +336,65 @@ func (b *boosting) ask(level int) (column int, question uint8) {
 	return column, b.questions[column]
 }
 
-// few lists the rows to be counted at a level: of the two leaves that each of the level before was divided into, those of the one with
-// fewer rows. The sums of the other one are what is left.
-func (b *boosting) few(level int) {
+// total adds up the sums of the leaves of a level, for columns with one bin for most rows.
+func (b *boosting) total(level int) {
 	stride := b.sketches + 1
-	half := 1 << level >> 1
-	var sizes [Leaves]int
-	clear(b.totals)
-	for r, i := range b.rows {
-		l := int(b.leaf[i])
-		sizes[l]++
-		for s, v := range b.sums[r*stride:][:stride] {
-			b.totals[l*stride+s] += v
-		}
-	}
-	for l := range half {
-		b.swapped[l] = sizes[l] < sizes[l+half]
-	}
-	b.counted, b.places, b.countedSums = b.counted[:0], b.places[:0], b.countedSums[:0]
-	for r, i := range b.rows {
-		l := int(b.leaf[i])
-		if level == 0 || b.swapped[l%half] == (l < half) {
-			b.counted, b.places = append(b.counted, i), append(b.places, int32((l|half)*mostBins*stride))
-			b.countedSums = append(b.countedSums, b.sums[r*stride:][:stride]...)
+	for l := range 1 << level {
+		to := b.totals[l*stride:][:stride]
+		rows := b.rows[b.ends[l].from:b.ends[l].to]
+		for s := range to {
+			sum := 0.0
+			for _, i := range rows {
+				sum += b.sums[int(i)*stride+s]
+			}
+			to[s] = sum
 		}
 	}
 }
 
-// count turns the sums of a column's bins in the leaves of the level before into those of this level.
+// count turns the sums of a column's bins in the leaves of the level before into those of this level. Of the two leaves that each was divided
+// into it counts the one with fewer rows; the sums of the other one are what is left.
 func (b *boosting) count(histogram []float64, of []uint8, level int) {
-	stride := b.sketches + 1
-	leaf := mostBins * stride
-	half := 1 << level >> 1
-	clear(histogram[half*leaf:][:max(1, half)*leaf])
-	places, sums := b.places[:len(b.counted)], b.countedSums
-	if stride == 2 {
-		for r, i := range b.counted {
-			to, from := histogram[int(places[r])+2*int(of[i]):][:2], sums[2*r:][:2]
-			to[0] += from[0]
-			to[1] += from[1]
-		}
-	} else {
-		for r, i := range b.counted {
-			to := histogram[int(places[r])+stride*int(of[i]):][:stride]
-			for s, v := range sums[r*stride:][:stride] {
-				to[s] += v
-			}
-		}
+	leaf := mostBins * (b.sketches + 1)
+	if level == 0 {
+		b.countLeaf(histogram[:leaf], of, 0)
+		return
 	}
+	half := 1 << level >> 1
 	for l := range half {
 		low, high := histogram[l*leaf:][:leaf], histogram[(l+half)*leaf:][:leaf]
-		if b.swapped[l] {
-			for s, v := range high {
-				low[s], high[s] = v, low[s]-v
+		if below, above := b.ends[l], b.ends[l+half]; below.to-below.from < above.to-above.from {
+			copy(high, low)
+			b.countLeaf(low, of, l)
+			for s, v := range low {
+				high[s] -= v
 			}
 		} else {
+			b.countLeaf(high, of, l+half)
 			for s, v := range high {
 				low[s] -= v
 			}
+		}
+	}
+}
+
+// countLeaf finds the sums of a column's bins in a leaf.
+func (b *boosting) countLeaf(histogram []float64, of []uint8, leaf int) {
+	clear(histogram)
+	rows, stride := b.rows[b.ends[leaf].from:b.ends[leaf].to], b.sketches+1
+	if stride == 2 {
+		histogram := (*[2 * mostBins]float64)(histogram)
+		for _, i := range rows {
+			at, from := 2*int(of[i]%mostBins), b.sums[2*int(i):][:2]
+			histogram[at] += from[0]
+			histogram[at+1] += from[1]
+		}
+		return
+	}
+	for _, i := range rows {
+		to := histogram[stride*int(of[i]):][:stride]
+		for s, v := range b.sums[int(i)*stride:][:stride] {
+			to[s] += v
 		}
 	}
 }
@@ -389,11 +407,9 @@ func (b *boosting) countOthers(histogram []float64, column, level int) {
 		clear(histogram[l*leaf:][:bins*stride])
 	}
 	for _, i := range b.bins.others[column] {
-		if r := int(b.at[i]); r >= 0 {
-			to := histogram[int(b.leaf[i])*leaf+int(of[i])*stride:][:stride]
-			for s, v := range b.sums[r*stride:][:stride] {
-				to[s] += v
-			}
+		to := histogram[int(b.leaf[i])*leaf+int(of[i])*stride:][:stride]
+		for s, v := range b.sums[int(i)*stride:][:stride] {
+			to[s] += v
 		}
 	}
 	for l := range 1 << level {

@@ -146,11 +146,7 @@ func TestQuestionsAreTheBest(t *testing.T) {
 					t.Fatalf("%d outputs, level %d: column %d has the score %g, said to be %g, and the chosen %d with %d %g", b.Outputs, level, c, most, b.gains[c], column, question, best)
 				}
 			}
-			for r, bin := range b.bins.of[column] {
-				if bin > question {
-					b.leaf[r] |= 1 << level
-				}
-			}
+			b.split(level, column, question)
 		}
 		if slices.Max(b.leaf) < 32 {
 			t.Fatal("no leaf of the last level has a row")
@@ -162,12 +158,12 @@ func TestQuestionsAreTheBest(t *testing.T) {
 func (b *boosting) score(column int, question uint8, level int) (score float64) {
 	stride := b.sketches + 1
 	sums := make([]float64, 2<<level*stride)
-	for r, i := range b.rows {
+	for _, i := range b.rows {
 		l := int(b.leaf[i])
 		if b.bins.of[column][i] > question {
 			l |= 1 << level
 		}
-		for s, v := range b.sums[r*stride:][:stride] {
+		for s, v := range b.sums[int(i)*stride:][:stride] {
 			sums[l*stride+s] += v
 		}
 	}
