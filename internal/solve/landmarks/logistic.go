@@ -3,6 +3,7 @@ package landmarks
 import (
 	"context"
 	"math"
+	"slices"
 
 	"mercer/internal/engine/vec"
 )
@@ -126,14 +127,14 @@ func (s *logistic) value(u, gradient []float64) float64 {
 	turn(s.turned, alpha, k)
 	vec.Parallel(s.n, 16, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			scores, slopes := s.scores[i*k:][:k], s.slopes[i*k:][:k]
 			for t := range k {
-				scores[t] = b[t] + vec.DotMixed(s.Values[i*width:][:m], s.turned[t*m:][:m])
+				s.scores[i*k+t] = b[t] + vec.DotMixed(s.Values[i*width:][:m], s.turned[t*m:][:m])
 			}
-			LogSlopes(slopes, scores, s.Y[i*k:][:k])
-			for t := range slopes {
-				slopes[t] *= s.weight(i) / c
-			}
+		}
+		slopes := s.slopes[lo*k : hi*k]
+		LogSlopes(slopes, s.scores[lo*k:hi*k], s.Y[lo*k:hi*k], k)
+		for i := range slopes {
+			slopes[i] *= s.weight(lo+i/k) / c
 		}
 	})
 	clear(gradient)
@@ -242,24 +243,36 @@ func lossOf(scores, y []float64) float64 {
 	return math.Log(sum) + top - own
 }
 
-// LogSlopes writes the derivatives of the loss of a row by its scores.
-func LogSlopes(dst, scores, y []float64) {
-	if len(scores) == 1 {
-		dst[0] = -y[0] / (1 + math.Exp(y[0]*scores[0]))
+// LogSlopes writes the derivatives of the loss of each row by its scores, rows×outputs.
+func LogSlopes(dst, scores, y []float64, outputs int) {
+	if outputs == 1 {
+		for i, s := range scores {
+			dst[i] = y[i] * s
+		}
+		vec.Exp64(dst, dst)
+		for i, e := range dst {
+			dst[i] = -y[i] / (1 + e)
+		}
 		return
 	}
-	top, sum := math.Inf(-1), 0.0
-	for _, s := range scores {
-		top = max(top, s)
+	for i := 0; i < len(scores); i += outputs {
+		row := scores[i:][:outputs]
+		top := slices.Max(row)
+		for t, s := range row {
+			dst[i+t] = s - top
+		}
 	}
-	for t, s := range scores {
-		dst[t] = math.Exp(s - top)
-		sum += dst[t]
-	}
-	for t := range dst {
-		dst[t] /= sum
-		if y[t] > 0 {
-			dst[t]--
+	vec.Exp64(dst, dst)
+	for i := 0; i < len(scores); i += outputs {
+		row, y, sum := dst[i:][:outputs], y[i:][:outputs], 0.0
+		for _, e := range row {
+			sum += e
+		}
+		for t := range row {
+			row[t] /= sum
+			if y[t] > 0 {
+				row[t]--
+			}
 		}
 	}
 }

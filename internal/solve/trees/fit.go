@@ -200,24 +200,23 @@ func (b *boosting) loss() (sum float64) {
 func (b *boosting) differentiate() {
 	k := b.Outputs
 	vec.Parallel(b.main, 256, func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			s, y, w := b.scores[r*k:][:k], b.y[r*k:][:k], b.weights[r]
-			g, h := b.slopes[r*k:][:k], b.curves[r*k:][:k]
-			if !b.opt.Logistic {
-				for t, v := range s {
-					g[t], h[t] = w*(v-y[t]), w
-				}
-				continue
+		scores, y, slopes, curves := b.scores[lo*k:hi*k], b.y[lo*k:hi*k], b.slopes[lo*k:hi*k], b.curves[lo*k:hi*k]
+		if !b.opt.Logistic {
+			for i, v := range scores {
+				w := b.weights[lo+i/k]
+				slopes[i], curves[i] = w*(v-y[i]), w
 			}
-			landmarks.LogSlopes(g, s, y)
-			times := w
-			if k > 1 {
-				times *= float64(k) / float64(k-1)
-			}
-			for t, slope := range g { // of a probability p it is p, or p - 1, or for one output -y(1-p)
-				h[t] = times * math.Abs(slope) * (1 - math.Abs(slope))
-				g[t] = w * slope
-			}
+			return
+		}
+		landmarks.LogSlopes(slopes, scores, y, k)
+		times := 1.0
+		if k > 1 {
+			times = float64(k) / float64(k-1)
+		}
+		for i, slope := range slopes { // of a probability p it is p, or p - 1, or for one output -y(1-p)
+			w := b.weights[lo+i/k]
+			curves[i] = w * times * math.Abs(slope) * (1 - math.Abs(slope))
+			slopes[i] = w * slope
 		}
 	})
 }
@@ -251,11 +250,13 @@ func (b *boosting) draw(t int) {
 			copy(to, g)
 			continue
 		}
-		for s := range b.sketches {
-			for t, v := range g {
-				to[s] += float64(signs[s*k+t] * v)
+		var sums [mostSketches]float64
+		for t, v := range g {
+			for s, sign := range signs[t*mostSketches:][:mostSketches] {
+				sums[s] += float64(sign * v)
 			}
 		}
+		copy(to, sums[:])
 	}
 	b.ends[0].from, b.ends[0].to = 0, len(b.rows)
 }
@@ -314,7 +315,7 @@ func (b *boosting) ask(level int) (column int, question uint8) {
 			if b.bins.others[c] != nil {
 				b.countOthers(histogram, c, level)
 			} else {
-				b.count(histogram, b.bins.of[c], level)
+				b.count(histogram, c, level)
 			}
 			clear(scores[:bins])
 			for l := range 1 << level {
@@ -354,15 +355,15 @@ func (b *boosting) total(level int) {
 
 // count turns the sums of a column's bins in the leaves of the level before into those of this level. Of the two leaves that each was divided
 // into it counts the one with fewer rows; the sums of the other one are what is left.
-func (b *boosting) count(histogram []float64, of []uint8, level int) {
-	leaf := mostBins * (b.sketches + 1)
+func (b *boosting) count(histogram []float64, column, level int) {
+	of, leaf, size := b.bins.of[column], mostBins*(b.sketches+1), (len(b.bins.tops[column])+1)*(b.sketches+1)
 	if level == 0 {
-		b.countLeaf(histogram[:leaf], of, 0)
+		b.countLeaf(histogram[:size], of, 0)
 		return
 	}
 	half := 1 << level >> 1
 	for l := range half {
-		low, high := histogram[l*leaf:][:leaf], histogram[(l+half)*leaf:][:leaf]
+		low, high := histogram[l*leaf:][:size], histogram[(l+half)*leaf:][:size]
 		if below, above := b.ends[l], b.ends[l+half]; below.to-below.from < above.to-above.from {
 			copy(high, low)
 			b.countLeaf(low, of, l)
@@ -382,19 +383,28 @@ func (b *boosting) count(histogram []float64, of []uint8, level int) {
 func (b *boosting) countLeaf(histogram []float64, of []uint8, leaf int) {
 	clear(histogram)
 	rows, stride := b.rows[b.ends[leaf].from:b.ends[leaf].to], b.sketches+1
-	if stride == 2 {
-		histogram := (*[2 * mostBins]float64)(histogram)
+	switch stride {
+	case 2:
 		for _, i := range rows {
-			at, from := 2*int(of[i]%mostBins), b.sums[2*int(i):][:2]
-			histogram[at] += from[0]
-			histogram[at+1] += from[1]
+			to, from := (*[2]float64)(histogram[2*int(of[i]):]), (*[2]float64)(b.sums[2*int(i):])
+			to[0] += from[0]
+			to[1] += from[1]
 		}
-		return
-	}
-	for _, i := range rows {
-		to := histogram[stride*int(of[i]):][:stride]
-		for s, v := range b.sums[int(i)*stride:][:stride] {
-			to[s] += v
+	case 5:
+		for _, i := range rows {
+			to, from := (*[5]float64)(histogram[5*int(of[i]):]), (*[5]float64)(b.sums[5*int(i):])
+			to[0] += from[0]
+			to[1] += from[1]
+			to[2] += from[2]
+			to[3] += from[3]
+			to[4] += from[4]
+		}
+	default:
+		for _, i := range rows {
+			to := histogram[stride*int(of[i]):][:stride]
+			for s, v := range b.sums[int(i)*stride:][:stride] {
+				to[s] += v
+			}
 		}
 	}
 }
