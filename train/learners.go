@@ -144,9 +144,10 @@ func Learners() (names []string) {
 
 // LearnerOf finds a learner by its name, nil if there is none.
 func LearnerOf(name string) *Traits {
-	for _, l := range learners() {
-		if l.name == name {
-			return &l
+	all := learners()
+	for i := range all {
+		if all[i].name == name {
+			return &all[i]
 		}
 	}
 	return nil

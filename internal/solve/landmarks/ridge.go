@@ -35,20 +35,26 @@ type Ridge struct {
 
 // New prepares a ridge on landmarks, dense rows, without any rows.
 func New(k kernel.Kernel, landmarks *matrix.Dense, outputs int) (*Ridge, error) {
-	m := landmarks.Rows
-	r := &Ridge{m: m, outputs: outputs, square: make([]float64, m*m), landmarks: make([]float64, m*m),
-		right: make([]float64, m*outputs), system: make([]float64, m*m)}
-	return r, r.begin(k, landmarks)
+	r := new(Ridge)
+	return r, r.Begin(k, landmarks, outputs, false)
 }
 
-// NewRough is New with sums over blocks of rows in float32, too, which takes a fraction of the time. λ for a row should be RoughLambda or
-// more: what is smaller drowns in rounding.
-func NewRough(k kernel.Kernel, landmarks *matrix.Dense, outputs int) (*Ridge, error) {
-	r, err := New(k, landmarks, outputs)
-	if err == nil {
-		r.rough = true
+// Begin prepares a ridge as New does, in the memory that it has. A rough one has sums over blocks of rows in float32, too, which takes a
+// fraction of the time; λ for a row should be RoughLambda or more: what is smaller drowns in rounding.
+func (r *Ridge) Begin(k kernel.Kernel, landmarks *matrix.Dense, outputs int, rough bool) error {
+	m := landmarks.Rows
+	r.m, r.outputs, r.rough = m, outputs, rough
+	r.square, r.landmarks, r.system = room(r.square, m*m), room(r.landmarks, m*m), room(r.system, m*m)
+	r.right = room(r.right, m*outputs)
+	return r.Reset(k, landmarks)
+}
+
+// room is n numbers, whatever they are, in the memory of numbers if that suffices.
+func room[T any](numbers []T, n int) []T {
+	if cap(numbers) >= n {
+		return numbers[:n]
 	}
-	return r, err
+	return make([]T, n)
 }
 
 // RoughLambda is the least λ for a row whose machines a rough ridge finds as well: about what 24 bits are of k(x, x) = 1, times 16.
@@ -155,7 +161,7 @@ func (r *Ridge) times(rows []float32, roots []float64) []float32 {
 	if roots == nil {
 		return rows
 	}
-	r.narrow = slices.Grow(r.narrow[:0], len(rows))[:len(rows)]
+	r.narrow = room(r.narrow, len(rows))
 	vec.Parallel(len(roots), 16, func(lo, hi int) {
 		for s := lo; s < hi; s++ {
 			to := r.narrow[s*r.m:][:r.m]
@@ -168,7 +174,7 @@ func (r *Ridge) times(rows []float32, roots []float64) []float32 {
 
 // timesWide is times in float64.
 func (r *Ridge) timesWide(rows []float32, roots []float64) []float64 {
-	r.wide = slices.Grow(r.wide[:0], len(rows))[:len(rows)]
+	r.wide = room(r.wide, len(rows))
 	vec.Parallel(len(rows)/r.m, 16, func(lo, hi int) {
 		for s := lo; s < hi; s++ {
 			root := 1.0
@@ -189,7 +195,7 @@ const valueRows = 16
 // Values returns the kernel of rows and landmarks, rows×m, in the memory of dst if that suffices.
 func (r *Ridge) Values(dst []float32, x *matrix.Dense) []float32 {
 	m := r.m
-	dst = slices.Grow(dst[:0], x.Rows*m)[:x.Rows*m]
+	dst = room(dst, x.Rows*m)
 	vec.Parallel((x.Rows+valueRows-1)/valueRows, 1, func(lo, hi int) {
 		out, work := make([]float64, valueRows*m), make([]float64, valueRows*r.against.Work())
 		for b := lo; b < hi; b++ {

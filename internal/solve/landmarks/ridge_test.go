@@ -269,8 +269,8 @@ func TestRoughRidge(t *testing.T) {
 	for _, weighted := range []bool{false, true} {
 		p := made(3000, 4, 60, 2, weighted)
 		fine := p.ridge(t, 3000)
-		rough, err := NewRough(p.k, p.z, p.outputs)
-		if err != nil {
+		rough := made(100, 3, 70, 1, true).ridge(t, 20) // others, which leave their memory
+		if err := rough.Begin(p.k, p.z, p.outputs, true); err != nil {
 			t.Fatal(err)
 		}
 		solved := func() []float64 {

@@ -156,8 +156,8 @@ func newMachine(ctx context.Context, k kernel.Kernel, z, train, held *matrix.Den
 	wide := l.wide()
 	switch {
 	case a == nil:
-		a = &machine{l: l}
-		a.ridge, err = landmarks.NewRough(k, z, l.outputs)
+		a = &machine{l: l, ridge: new(landmarks.Ridge)}
+		err = a.ridge.Begin(k, z, l.outputs, true)
 		l.room = a
 	case !wide:
 		err = a.ridge.Reset(k, z)

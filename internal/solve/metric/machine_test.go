@@ -26,8 +26,8 @@ func TestKeptDistances(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			anew, err := landmarks.NewRough(k, z, 1)
-			if err == nil {
+			anew := new(landmarks.Ridge)
+			if err = anew.Begin(k, z, 1, true); err == nil {
 				err = anew.Add(context.Background(), anew.Values(nil, l.train.x), l.train.y, nil)
 			}
 			if err != nil {

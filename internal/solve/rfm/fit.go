@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"mercer/internal/engine/freelist"
 	"mercer/internal/engine/random"
 	"mercer/internal/engine/vec"
 	"mercer/internal/solve/metric"
@@ -212,6 +213,7 @@ type fitting struct {
 	rows    int // that count
 
 	growing  atomic.Int64 // branches, less one
+	rooms    freelist.List[room]
 	stop     atomic.Bool  // a branch has failed
 	counting sync.Mutex
 	done     int // rows that machines of leaves were trained on

@@ -220,14 +220,22 @@ func (s *solving) direct(y []float64, centres int, start float64) (*exact.Machin
 
 var errSingular = errors.New("a machine has weights that are not finite; scale the inputs, or give a larger λ")
 
+// room is the memory of a machine's training.
+type room struct {
+	ridge      landmarks.Ridge
+	main, held []float32 // values of the kernel
+}
+
 // some are rows of a machine with their values of the kernel.
 type some struct {
 	values     []float32
 	y, weights []float64
 }
 
-func (s *solving) part(r *landmarks.Ridge, rows []int) some {
-	p := some{values: r.Values(nil, matrix.Pick(matrix.Rows{Dense: s.x}, rows).Dense)}
+// part are some rows, whose values are kept in memory.
+func (s *solving) part(r *landmarks.Ridge, rows []int, memory *[]float32) some {
+	*memory = r.Values(*memory, matrix.Pick(matrix.Rows{Dense: s.x}, rows).Dense)
+	p := some{values: *memory}
 	for _, i := range rows {
 		p.y = append(p.y, s.y[i*s.outputs:][:s.outputs]...)
 		if s.weights != nil {
@@ -239,12 +247,10 @@ func (s *solving) part(r *landmarks.Ridge, rows []int) some {
 
 // choose returns α, with λ chosen by held-out rows, and finds their scores, less the mean.
 func (s *solving) choose(rate float64) (alpha []float64, err error) {
-	begin := landmarks.New
-	if rate >= landmarks.RoughLambda {
-		begin = landmarks.NewRough
-	}
-	r, err := begin(s.kernel, s.z, s.outputs)
-	if err != nil {
+	room := s.rooms.Get()
+	defer s.rooms.Put(room)
+	r := &room.ridge
+	if err := r.Begin(s.kernel, s.z, s.outputs, rate >= landmarks.RoughLambda); err != nil {
 		return nil, err
 	}
 	var kept []float32 // values for the logistic loss
@@ -254,7 +260,7 @@ func (s *solving) choose(rate float64) (alpha []float64, err error) {
 	}
 	// A leaf that could not be divided may have any number of rows.
 	for i := 0; i < len(s.main); i += valueRows {
-		in := s.part(r, s.main[i:min(i+valueRows, len(s.main))])
+		in := s.part(r, s.main[i:min(i+valueRows, len(s.main))], &room.main)
 		if err := r.Add(s.ctx, in.values, in.y, in.weights); err != nil {
 			return nil, err
 		}
@@ -262,7 +268,7 @@ func (s *solving) choose(rate float64) (alpha []float64, err error) {
 			kept = keep(kept, in.values, r.Landmarks(), first)
 		}
 	}
-	out := s.part(r, s.held)
+	out := s.part(r, s.held, &room.held)
 	rate, err = s.chooseRate(r, out, len(s.main), rate)
 	if err != nil {
 		return nil, err

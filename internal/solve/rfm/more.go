@@ -3,6 +3,7 @@ package rfm
 import (
 	"cmp"
 
+	"mercer/internal/engine/freelist"
 	"mercer/internal/engine/vec"
 )
 
@@ -59,6 +60,7 @@ func (f *fitting) trainWhole(rows []int, members []member) (trained, error) {
 		}
 		return f.squares(held, ofTree)
 	}
+	f.rooms = freelist.List[room]{} // those of leaves
 	var before *trained
 	for centres := f.fewWhole; ; centres *= 2 {
 		centres = min(centres, f.wholeCentres)
