@@ -249,11 +249,11 @@ func (t *table) follow(m *Schema) error {
 }
 
 func (t *table) followNames(m *Schema) error {
+	if err := t.lacks(m); err != nil {
+		return err
+	}
 	for i, c := range m.Columns {
 		at := slices.Index(t.names, c.Name)
-		if at < 0 {
-			return fmt.Errorf("%s: there is no column %q, which %s; %s", t.Name(), c.Name, t.opt.trainedOn(), t.listColumns())
-		}
 		if t.roles[at].kind != ignored {
 			return fmt.Errorf("%s: %s was an input when the model was trained; it cannot be the label or the weight", t.Name(), t.column(at))
 		}
@@ -272,6 +272,28 @@ func (t *table) followNames(m *Schema) error {
 		t.setLabels(labels)
 	}
 	return nil
+}
+
+// lacks is an error if there are none of some columns.
+func (t *table) lacks(m *Schema) error {
+	const most = 10
+	var names []string
+	for _, c := range m.Columns {
+		if !slices.Contains(t.names, c.Name) {
+			names = append(names, strconv.Quote(c.Name))
+		}
+	}
+	what := "is no column "
+	switch n := len(names); {
+	case n == 0:
+		return nil
+	case n > most+1:
+		what, names[most] = "are no columns ", fmt.Sprintf("%d more", n-most)
+		names = names[:most+1]
+	case n > 1:
+		what = "are no columns "
+	}
+	return fmt.Errorf("%s: there %s%s, which %s; %s", t.Name(), what, strings.Join(names, ", "), t.opt.trainedOn(), t.listColumns())
 }
 
 func (t *table) followPositions(m *Schema) error {

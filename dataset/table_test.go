@@ -425,6 +425,8 @@ func TestTableThatDoesNotFitTheModelIsAnError(t *testing.T) {
 	}{
 		{named.Schema(), Options{}, "c,y\nr,0\ns,1\nr,1\n",
 			`f.csv: there is no column "a", which the model was trained on; the columns are c, y`},
+		{named.Schema(), Options{}, "b,y\nr,0\ns,1\n",
+			`f.csv: there are no columns "a", "c", which the model was trained on; the columns are b, y`},
 		{named.Schema(), Options{Label: "a"}, "a,c\n1,r\n2,s\n2,r\n",
 			`f.csv: column "a" was an input when the model was trained; it cannot be the label or the weight`},
 		{named.Schema(), Options{}, "a,c,y\nred,r,1\n2,r,1\n2,r,1\n", `f.csv:2: column "a": "red" is not a number`},

@@ -100,6 +100,9 @@ func modelLines(line lines, m Model) {
 	if rows := info.Training.Why["one class"]; rows != "" {
 		line("note", "it predicts the same class for %s; --threshold max-f1 (two classes), --class-weight balanced, or other columns may tell the others apart", rows)
 	}
+	if names := info.Training.Why["alike"]; names != "" {
+		line("note", "the classes %s look alike; if they are one, give their rows one label", names)
+	}
 	if t := info.Threshold; t != nil {
 		line("threshold", "%s from %s", ShortLabel(info.Classes[1], listedName), t)
 	}
