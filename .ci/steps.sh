@@ -2,7 +2,7 @@
 #
 #   step NAME COMMAND...    runs a command or a function, shows what it prints, and ends the run if it fails
 #   start NAME COMMAND...   begins one beside the steps that follow
-#   later NAME COMMAND...   puts one into a queue, which "start_queue" works off beside the steps that follow
+#   later NAME COMMAND...   puts one into a queue, which "start_queue" works off, two at a time, beside the steps that follow
 #   await NAME...           waits for what was started or queued, and shows the end of what it printed
 
 logs=$(mktemp -d)
@@ -29,11 +29,15 @@ later() {
 }
 
 start_queue() {
-	for line in "${queue[@]}"; do
-		eval "set -- $line"
-		timed "$@" >"$logs/$1" 2>&1
-		grep -q '^0 ' "$logs/$1.done" || break
-	done &
+	local worker
+	for worker in 1 2; do
+		for line in "${queue[@]}"; do
+			eval "set -- $line"
+			mkdir "$logs/$1.taken" 2>/dev/null || continue # the other one has it
+			timed "$@" >"$logs/$1" 2>&1
+			grep -q '^0 ' "$logs/$1.done" || break
+		done &
+	done
 }
 
 await() {
