@@ -246,6 +246,13 @@ func ended(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// refuse refuses a request that could not be answered in time even if it had one row only.
+func (g *gatherer) refuse(ctx context.Context) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.full(ctx, 1, &g.small)
+}
+
 // full refuses rows for a line in which there is no room for them, or where they would not be computed before their deadline is over.
 func (g *gatherer) full(ctx context.Context, rows int, in *line) error {
 	if !g.busy() {

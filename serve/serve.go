@@ -18,7 +18,6 @@ import (
 	"math"
 	"net/http"
 	"net/http/pprof"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -28,6 +27,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+
+	"mercer/internal/engine/vec"
 )
 
 // Options bound what a server does. The zero value is right for most.
@@ -104,7 +105,7 @@ func Handler(models *Models, opt Options) *Server {
 	opt.Queue = cmp.Or(opt.Queue, 16_384)
 	opt.Memory = cmp.Or(opt.Memory, 1<<30)
 	opt.Timeout = cmp.Or(opt.Timeout, 10*time.Second)
-	opt.places = runtime.GOMAXPROCS(0)
+	opt.places = vec.Threads()
 	opt.meters = newMeters()
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -376,6 +377,11 @@ func (c *call) model(name, version string) error {
 		c.w.Header().Set("X-Model", on.name+"/"+on.version)
 	}
 	c.on = on
+	if !c.shadow { // so that what is refused under overload takes no time to be parsed
+		if err := on.gather.refuse(c.ctx); err != nil {
+			return err
+		}
+	}
 	if c.in, _ = on.inputs.Get().(*input); c.in == nil || c.lease.take(c.in.size()) != nil {
 		c.in = newInput(on.model, c.opt.Rows)
 	}

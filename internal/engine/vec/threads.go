@@ -7,8 +7,21 @@ import (
 )
 
 // Threads is the number of goroutines that compute at the same time: GOMAXPROCS, which the
-// command line's --threads sets. Only this function decides it. No result depends on it.
-func Threads() int { return runtime.GOMAXPROCS(0) }
+// command line's --threads sets, less what Spare added. Only this function decides it. No result depends on it.
+func Threads() int { return max(1, runtime.GOMAXPROCS(0)-int(spare.Load())) }
+
+var spare atomic.Int64
+
+// Spare adds n to GOMAXPROCS for goroutines that do not compute, such as those that answer requests: else they would wait until others
+// have computed, as Go takes a thread from a goroutine only after 10 ms. undo takes them back.
+func Spare(n int) (undo func()) {
+	spare.Add(int64(n))
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)
+	return func() {
+		runtime.GOMAXPROCS(max(1, runtime.GOMAXPROCS(0)-n))
+		spare.Add(int64(-n))
+	}
+}
 
 // Parallel calls f on consecutive ranges [lo, hi) that together cover [0, n), at most
 // Threads at a time, and returns when all are done. A range is a multiple of grain long,

@@ -274,21 +274,21 @@ func (b *boosting) grow(t int) {
 	b.settle()
 }
 
-// above is 1 if a bin is above that of a question, and 0 if not.
-func above(bin, question uint8) uint8 { return (question - bin) >> 7 } // neither is more than mostBins
+// binAbove is 1 if a bin is above that of a question, and 0 if not.
+func binAbove(bin, question uint8) uint8 { return (question - bin) >> 7 } // neither is more than mostBins
 
 // split divides the leaves of a level by its question. The order of the rows drawn that are in one leaf stays.
 func (b *boosting) split(level, column int, question uint8) {
 	of := b.bins.of[column]
 	for r, bin := range of {
-		b.leaf[r] |= above(bin, question) << level
+		b.leaf[r] |= binAbove(bin, question) << level
 	}
 	for l := range 1 << level {
 		ends := b.ends[l]
 		rows, low, high := b.rows[ends.from:ends.to], 0, 0
 		aside := b.aside[:len(rows)]
 		for _, i := range rows {
-			side := int(above(of[i], question))
+			side := int(binAbove(of[i], question))
 			rows[low], aside[high] = i, i // without a branch, which would be taken at random
 			low, high = low+1-side, high+side
 		}

@@ -58,28 +58,42 @@ func (t *Trees) Check() error {
 	return nil
 }
 
-// leaf is the number of the leaf of tree i that a row belongs to.
-func (t *Trees) leaf(i int, row []float32) (leaf int) {
-	columns, thresholds := t.Columns[i*Levels:][:Levels], t.Thresholds[i*Levels:][:Levels]
-	for l, c := range columns {
-		if row[c] > thresholds[l] {
-			leaf |= 1 << l
-		}
+// leaf is the number of the leaf that a row belongs to, by the questions of a tree. It has no branches, which would be taken at random.
+func leaf(c *[Levels]int32, t *[Levels]float32, row []float32) int {
+	return above(row[c[0]], t[0]) | above(row[c[1]], t[1])<<1 | above(row[c[2]], t[2])<<2 |
+		above(row[c[3]], t[3])<<3 | above(row[c[4]], t[4])<<4 | above(row[c[5]], t[5])<<5
+}
+
+// above is 1 if v is above a threshold, and 0 if not.
+func above(v, threshold float32) (is int) {
+	if v > threshold {
+		is = 1
 	}
-	return leaf
+	return is
 }
 
 // Add adds share times the scores of rows x to sums, rows×Outputs.
 func (t *Trees) Add(sums []float64, x *matrix.Dense, share float64) {
 	k := t.Outputs
-	for r := range x.Rows {
-		row, to := x.Row(r), sums[r*k:][:k]
-		for o, v := range t.Start {
-			to[o] += float64(share * v)
-		}
+	for i := range sums[:x.Rows*k] {
+		sums[i] += float64(share * t.Start[i%k])
+	}
+	const block = 64 // rows that stay in a cache
+	for from := 0; from < x.Rows; from += block {
+		to := min(from+block, x.Rows)
 		for i := range t.Len() {
-			for o, v := range t.Values[(i*Leaves+t.leaf(i, row))*k:][:k] {
-				to[o] += float64(share * float64(v))
+			columns, thresholds := (*[Levels]int32)(t.Columns[i*Levels:]), (*[Levels]float32)(t.Thresholds[i*Levels:])
+			values := t.Values[i*Leaves*k:][:Leaves*k]
+			for r := from; r < to; r++ {
+				at := leaf(columns, thresholds, x.Row(r))
+				if k == 1 {
+					sums[r] += float64(share * float64(values[at]))
+					continue
+				}
+				of := sums[r*k:][:k]
+				for o, v := range values[at*k:][:k] {
+					of[o] += float64(share * float64(v))
+				}
 			}
 		}
 	}
