@@ -214,7 +214,7 @@ type fitting struct {
 
 	growing  atomic.Int64 // branches, less one
 	rooms    freelist.List[room]
-	stop     atomic.Bool  // a branch has failed
+	stop     atomic.Bool // a branch has failed
 	counting sync.Mutex
 	done     int // rows that machines of leaves were trained on
 
