@@ -302,7 +302,7 @@ func TestBagErrors(t *testing.T) {
 		{"predict bags.mercer " + write(t, ".", "plain.csv", "1,2\n3,4\n"), 1,
 			`mercer predict: plain.csv: there is no column "device", by which the model's rows came in bags; name one with --group`},
 		{"predict rows.mercer " + table + " --group device", 1, "mercer predict: --group is for models of bags; this one was trained on rows"},
-		{"predict rows.mercer " + flat, 1, `mercer predict: flat: there is no column "device", which the model was trained on`},
+		{"predict rows.mercer " + flat, 1, `mercer predict: flat: there are no columns "device", "x", "y", which the model was trained on`},
 		{"predict bags.mercer nowhere", 1, "mercer predict: nowhere: file does not exist"},
 		{"eval bags.mercer " + array, 1, "mercer eval: bags.npy: the rows have no labels to compare predictions with"},
 		{"eval bags.mercer " + array + " --labels " + write(t, ".", "few", "same\nopposite\n"),
