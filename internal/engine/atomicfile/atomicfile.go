@@ -70,6 +70,9 @@ func Create(path string) (*File, error) {
 	return file, nil
 }
 
+// InPlace says that the file is a device or a pipe, which is written from its beginning to its end.
+func (f *File) InPlace() bool { return f.direct }
+
 // Target is the file that is written at path: the end of its symbolic links, also if that is not
 // there yet, as an absolute path where the working directory is known.
 func Target(path string) string {
