@@ -88,6 +88,9 @@ func Train(ctx context.Context, data Data, cfg Config) (*Result, error) {
 		j.log = slog.New(slog.DiscardHandler)
 	}
 	defer j.close()
+	var done func()
+	j.ctx, done = dataset.Steady(ctx)
+	defer done()
 	if err := j.train(data); err != nil {
 		j.log.ErrorContext(ctx, "training failed", "error", err)
 		return nil, err

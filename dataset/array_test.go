@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/sbinet/npyio/npy"
 
+	"mercer/internal/engine/testenv"
 	"mercer/matrix"
 )
 
@@ -346,13 +347,19 @@ func FuzzNPY(f *testing.F) {
 	f.Add(npyFile("'>f8'", true, "(1, 2)", make([]byte, 16)))
 	f.Add(npyFile("'|u1'", false, "(2, 1, 2)", []byte{1, 2, 3, 4}))
 	f.Add([]byte(npyMagic + "\x01\x00\x10\x00{'descr': '|u1'}"))
-	f.Fuzz(func(t *testing.T, data []byte) { checkFile(t, data, Options{Format: "npy"}) })
+	f.Fuzz(func(t *testing.T, data []byte) {
+		defer testenv.Bounded(t, len(data))()
+		checkFile(t, data, Options{Format: "npy"})
+	})
 }
 
 func FuzzIDX(f *testing.F) {
 	f.Add(idxFile(8, []int{2, 2}, []byte{1, 2, 3, 4}))
 	f.Add(idxFile(14, []int{1}, make([]byte, 8)))
-	f.Fuzz(func(t *testing.T, data []byte) { checkFile(t, data, Options{Format: "idx"}) })
+	f.Fuzz(func(t *testing.T, data []byte) {
+		defer testenv.Bounded(t, len(data))()
+		checkFile(t, data, Options{Format: "idx"})
+	})
 }
 
 func FuzzOpen(f *testing.F) {
@@ -361,7 +368,10 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte("\x1f\x8b\x08\x00\x00\x00\x00\x00"))
 	f.Add([]byte("BZh91AY&SY"))
 	f.Add([]byte("\x28\xb5\x2f\xfd\x00"))
-	f.Fuzz(func(t *testing.T, data []byte) { checkFile(t, data, Options{}) })
+	f.Fuzz(func(t *testing.T, data []byte) {
+		defer testenv.Bounded(t, len(data))()
+		checkFile(t, data, Options{})
+	})
 }
 
 // checkFile reads any bytes: an error or rows without NaN and Inf, never a panic.

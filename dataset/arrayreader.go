@@ -38,6 +38,9 @@ func (a *array) Open(ctx context.Context) (Reader, error) {
 	r.src, r.closer = src, src.Close
 	if _, err := io.CopyN(io.Discard, src, a.offset); err != nil {
 		src.Close()
+		if errors.Is(err, errChanged) {
+			return nil, err
+		}
 		return nil, fmt.Errorf("%s: is cut short in its header", a.Name())
 	}
 	return r, nil

@@ -112,6 +112,8 @@ func (p *arrowPass) share() float64 { return p.read() }
 func (p *arrowPass) damaged(err error) error {
 	name := p.packed.name
 	switch {
+	case errors.Is(err, errChanged):
+		return orChanged(err, nil)
 	case errors.Is(err, io.ErrUnexpectedEOF) && p.rows == 0:
 		return fmt.Errorf("%s: the Arrow data are cut short", name)
 	case errors.Is(err, io.ErrUnexpectedEOF):

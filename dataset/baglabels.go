@@ -25,7 +25,7 @@ type bagLabels struct {
 // withBagLabels reads the file of labels of the options: IDX, NPY or text. A text with two cells per line names
 // bags, if bags have names.
 func withBagLabels(ctx context.Context, bags Bags, opt Options, named bool) (Bags, error) {
-	in, err := openInput(opt.LabelsFile)
+	in, err := openInput(ctx, opt.LabelsFile)
 	if err != nil {
 		return nil, err
 	}

@@ -252,7 +252,7 @@ func (r *textReader) cut(src io.Reader, f textFormat, work chan<- *block) {
 			if at, ok := err.(*RowError); ok {
 				b.err = at
 			} else if err != nil && !errors.Is(err, io.EOF) {
-				b.err = fmt.Errorf("%s: line %d or after: %w", f.name, line, bare(f.name, err))
+				b.err = orChanged(err, fmt.Errorf("%s: line %d or after: %w", f.name, line, bare(f.name, err)))
 			}
 			if first && size == blockSize {
 				b.text = bytes.TrimPrefix(b.text, byteOrderMark)

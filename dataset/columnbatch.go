@@ -39,10 +39,13 @@ type columnPass interface {
 const (
 	cellsOfBatch = 1 << 15
 	rowsOfBatch  = 4096
+	mostCells    = 1 << 20
 )
 
-// batchRows is how many rows a batch of so many columns has.
-func batchRows(columns int) int { return min(rowsOfBatch, max(64, cellsOfBatch/max(1, columns))) }
+// batchRows is how many rows a batch of so many columns has: 64 at least, unless these are very many.
+func batchRows(columns int) int {
+	return max(1, min(rowsOfBatch, max(64, cellsOfBatch/max(1, columns)), mostCells/max(1, columns)))
+}
 
 // columnBatch is some rows of a typed table.
 type columnBatch struct {

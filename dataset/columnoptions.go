@@ -1,12 +1,15 @@
 package dataset
 
 import (
+	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"mercer/internal/engine/option"
+	"mercer/internal/engine/units"
 )
 
 // ColumnOptions say what the columns of a table are; where they do not, the data decide. Lists of columns are names,
@@ -302,6 +305,31 @@ type Notice struct {
 func (t *table) notice(at int, kind, format string, args ...any) {
 	err := option.Errorf("%s "+format, append([]any{t.column(at)}, args...)...)
 	t.notices = append(t.notices, Notice{Column: t.names[at], Kind: kind, Text: err.Error(), Err: err})
+}
+
+// mostNotices is of how many columns a notice of one kind is told; where there are more, a few are, and the others counted.
+const mostNotices, fewNotices = 20, 3
+
+// condensed has one notice for the many of a kind.
+func condensed(all []Notice) (few []Notice) {
+	of, more := map[string]int{}, map[string][]string{}
+	for _, n := range all {
+		of[n.Kind]++
+	}
+	for _, n := range all {
+		if of[n.Kind] > mostNotices && n.Column != "" {
+			if more[n.Kind] = append(more[n.Kind], n.Column); len(more[n.Kind]) > fewNotices {
+				continue
+			}
+		}
+		few = append(few, n)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(more)) {
+		names := more[kind][fewNotices:]
+		err := fmt.Errorf("%s more notes of the kind %q, about %s, …", units.Count(len(names)), kind, strings.Join(names[:fewNotices], ", "))
+		few = append(few, Notice{Kind: kind, Text: err.Error(), Err: err})
+	}
+	return few
 }
 
 // carryColumns finds the columns whose cells are kept.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mercer/internal/engine/testenv"
 )
 
 // messy is a table as people have it: n rows with an ID, a date, a postcode, written numbers, gaps, words, many values
@@ -325,6 +327,7 @@ func FuzzKinds(f *testing.F) {
 	f.Add(`{"columns":[{"name":"a","kind":"ordinal","order":["x","y"]}]}`, "a,b\nx,1\ny,2\n")
 	f.Add(`{"decimal":",","columns":[{"name":"0","kind":"date","layouts":["unix"]}]}`, "1,2\n3,4\n")
 	f.Fuzz(func(t *testing.T, kinds, table string) {
+		defer testenv.Bounded(t, len(kinds)+len(table))()
 		k, err := ReadKinds(strings.NewReader(kinds), "k")
 		if err != nil || len(table) > 1<<16 {
 			return

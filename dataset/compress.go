@@ -33,12 +33,12 @@ func (b bytesFile) Close() error { return nil }
 
 // packed is an input that may be compressed.
 type packed struct {
-	name   string
-	file   storedFile
-	size   int64
-	method string // "", "gzip", "bzip2" or "zstd"
-	head   []byte
-	same   func() error // nil: nobody can change it; an error if the file is another than when it was opened
+	name    string
+	file    storedFile
+	size    int64
+	method  string // "", "gzip", "bzip2" or "zstd"
+	head    []byte
+	witness *witness // nil: nobody can change it
 
 	typed typedTable // not nil: there are no bytes, but these rows
 }
@@ -104,12 +104,10 @@ func (p *packed) Close() error { return p.file.Close() }
 
 // Open implements input.
 func (p *packed) Open() (io.ReadCloser, func() float64, error) {
-	if p.same != nil {
-		if err := p.same(); err != nil {
-			return nil, nil, &named{p.name, err}
-		}
+	counted := &countingReader{r: io.NewSectionReader(p.file, 0, p.size)}
+	if p.witness != nil {
+		counted.saw = p.summed()
 	}
-	counted := &countingReader{same: p.same, r: io.NewSectionReader(p.file, 0, p.size)}
 	share := func(read *atomic.Int64) func() float64 {
 		return func() float64 {
 			switch p.size {
@@ -201,6 +199,9 @@ func (p *packed) damaged(err error) error {
 	if err == errBehindGzip {
 		return &named{p.name, fmt.Errorf("%w; remove them, for example by gzip -dc < FILE > DATA", err)}
 	}
+	if errors.Is(err, errChanged) {
+		return &named{p.name, err}
+	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &named{p.name, fmt.Errorf("the %s data are cut short; copy the file again", p.method)}
 	}
@@ -253,17 +254,17 @@ func (u *unpacked) Close() error {
 
 // countingReader counts the bytes that have been read.
 type countingReader struct {
-	r    io.Reader
-	n    atomic.Int64
-	same func() error // asked at the end
+	r   io.Reader
+	n   atomic.Int64
+	saw func(read []byte) error // if not nil, is told what was read
 }
 
 func (c *countingReader) Read(b []byte) (int, error) {
 	n, err := c.r.Read(b)
 	c.n.Add(int64(n))
-	if err == io.EOF && c.same != nil {
-		if changed := c.same(); changed != nil {
-			err = changed
+	if c.saw != nil {
+		if changed := c.saw(b[:n]); changed != nil {
+			return 0, changed
 		}
 	}
 	return n, err

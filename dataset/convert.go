@@ -184,7 +184,7 @@ type textTable struct {
 
 // openText opens data as a table of text.
 func openText(ctx context.Context, path string, opt Options) (*textTable, error) {
-	files, err := several(path)
+	files, err := several(ctx, path)
 	if err != nil {
 		return nil, err
 	}

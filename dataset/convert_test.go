@@ -11,6 +11,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"mercer/internal/engine/testenv"
 	"mercer/matrix"
 )
 
@@ -242,6 +243,7 @@ func FuzzJSONLines(f *testing.F) {
 	f.Add([]byte("{\"a\":1,\"b\":\"x\"}\n{\"b\":null,\"c\":true}\n"))
 	f.Add([]byte("\ufeff {\"a\":1e5}\r\n{}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		defer testenv.Bounded(t, len(data))()
 		src, err := OpenBytes(context.Background(), "x.jsonl", append([]byte("{\"\":0}\n"), data...), Options{Missing: "zero"})
 		if err != nil {
 			return

@@ -175,6 +175,7 @@ func FuzzEncodings(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte, encoding int) {
+		defer testenv.Bounded(t, len(data))()
 		if encoding &= 3; encoding < 0 || len(data) > 1<<16 {
 			return
 		}

@@ -25,6 +25,7 @@ type folder struct {
 	files  []string // relative to path, sorted
 	labels []string // one per file, nil without
 	batch  int
+	ledger *ledger // since each pass opens the files
 }
 
 func openFolder(ctx context.Context, path string, opt Options) (*BagFile, error) {
@@ -42,6 +43,11 @@ func openFolder(ctx context.Context, path string, opt Options) (*BagFile, error)
 	d.opt.Label, d.opt.LabelsFile, d.opt.within = "none", "", "file"
 	named := opt.Label != "none" && opt.LabelsFile == ""
 	if err := d.list(opt.LabelsFile, named); err != nil {
+		return nil, err
+	}
+	ctx, _ = Steady(ctx)
+	d.ledger = ledgerOf(ctx)
+	if err := d.ledger.sameFiles(path, d.files); err != nil {
 		return nil, err
 	}
 	if err := d.fix(ctx); err != nil {
@@ -142,6 +148,7 @@ func (d *folder) fix(ctx context.Context) error {
 
 // open opens file i.
 func (d *folder) open(ctx context.Context, i int) (*File, error) {
+	ctx = context.WithValue(ctx, steadyKey{}, d.ledger)
 	return Open(ctx, filepath.Join(d.path, filepath.FromSlash(d.files[i])), d.opt)
 }
 

@@ -281,18 +281,24 @@ func (t *table) complete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	inputs := 0
+	for i := range t.roles {
+		if t.roles[i].isInput() {
+			inputs++
+		}
+	}
 	for i := range t.attributes {
 		if t.roles[i].kind == ignored || t.roles[i].kind == label {
 			continue
 		}
 		t.warnOfNumbers(i)
-		t.leaveOut(c, i)
+		t.leaveOut(c, i, &inputs)
 		t.takeOffset(c, i)
 	}
 	var kept []Column
 	for i := range t.attributes {
 		r := &t.roles[i]
-		if r.kind != numeric && r.kind != categorical && r.kind != coded {
+		if !r.isInput() {
 			continue
 		}
 		column := t.schema.Columns[r.input]
@@ -308,6 +314,7 @@ func (t *table) complete(ctx context.Context) error {
 	t.profile = t.describe(c)
 	t.warnOfLeaks()
 	t.warnOfLabel()
+	t.notices = condensed(t.notices)
 	t.profile.Notices = t.notices
 	return nil
 }
@@ -322,13 +329,16 @@ func (t *table) warnOfNumbers(i int) {
 }
 
 // leaveOut leaves out a column that is empty or an ID, unless the user said what it is.
-func (t *table) leaveOut(c *collected, i int) {
+func (t *table) leaveOut(c *collected, i int, inputs *int) {
 	a, col := &t.attributes[i], &c.columns[i]
 	if r := t.roles[i].kind; r == weight || r == group || a.measure == measureNothing {
 		return
 	}
 	known := c.rows - col.missing
 	drop := func(kind string) {
+		if t.roles[i].isInput() {
+			*inputs--
+		}
 		t.roles[i] = role{}
 		a.kind = kind
 		place := Place{a.name, i}
@@ -339,19 +349,13 @@ func (t *table) leaveOut(c *collected, i int) {
 		}
 	}
 	asked := a.forced != "" || a.byFile
-	inputs := 0
-	for _, r := range t.roles {
-		if r.kind == numeric || r.kind == categorical || r.kind == coded {
-			inputs++
-		}
-	}
 	whole := a.measure == measureNumber && !col.fraction && t.schema.Header
 	switch different := col.many || len(col.numbers) == known || col.rising; {
 	case t.opt.Missing == "error" || t.arff && a.measure != measureText:
-	case known == 0 && c.rows > 1 && inputs > 1 && !asked && t.auto():
+	case known == 0 && c.rows > 1 && *inputs > 1 && !asked && t.auto():
 		drop(KindIgnored)
 		t.notice(i, "empty", "has no value in any row and is left out")
-	case asked || inputs == 1 || known < fewIndices:
+	case asked || *inputs == 1 || known < fewIndices:
 	case whole && t.isIndex(i) && (different || 2*len(col.numbers) > known):
 		drop(KindID)
 		t.notice(i, "id", "looks like an ID, an index of the rows (%s), and is left out; %s keeps it", strings.Join(firsts(a.cells, 2), ", "),

@@ -17,7 +17,8 @@ import (
 // joined is the tables of several files as one, a line for each row after one with the names of the columns. Parts of the paths
 // of the form name=value are columns in front of the others, and the columns of the first file those of all.
 type joined struct {
-	ctx   context.Context
+	ctx   context.Context // steady, since each pass opens the files
+	done  func()
 	path  string // as the user gave it
 	opt   Options
 	files []joinedFile
@@ -50,7 +51,7 @@ const (
 )
 
 // several lists the files that a path stands for, if it is a folder or a pattern; nil if it is a file.
-func several(path string) ([]string, error) {
+func several(ctx context.Context, path string) ([]string, error) {
 	if path == "-" || !Local(path) {
 		return nil, nil
 	}
@@ -95,7 +96,7 @@ func several(path string) ([]string, error) {
 		return nil, fmt.Errorf("%s: there is no file in this folder", path)
 	}
 	slices.Sort(files)
-	return files, nil
+	return files, ledgerOf(ctx).sameFiles(path, files)
 }
 
 // Partitioned says whether a folder has folders NAME=VALUE, so that its files are parts of one table.
@@ -127,7 +128,8 @@ func partition(path string) (names, values []string, err error) {
 func newJoined(ctx context.Context, path string, files []string, opt Options) (*joined, error) {
 	opt.Label, opt.LabelSeparator, opt.LabelsFile, opt.Weight, opt.Group, opt.Missing, opt.Schema = "none", "", "", "", "", "zero", nil
 	opt.Columns = ColumnOptions{Decimal: opt.Columns.Decimal}
-	j := &joined{ctx: ctx, path: path, opt: opt, texts: map[string]bool{}}
+	j := &joined{path: path, opt: opt, texts: map[string]bool{}}
+	j.ctx, j.done = Steady(ctx)
 	var keys []string
 	for i, name := range files {
 		if err := ctx.Err(); err != nil {
@@ -191,7 +193,7 @@ func list(names []string) string {
 
 // look finds out how a file is read, and compares its columns with those of the first.
 func (j *joined) look(f *joinedFile) error {
-	in, err := openInput(f.path)
+	in, err := openInput(j.ctx, f.path)
 	if err != nil {
 		return err
 	}
@@ -279,6 +281,7 @@ func typedOf(ctx context.Context, in *packed, opt Options) (typedTable, error) {
 }
 
 func (j *joined) Name() string { return j.path }
+func (j *joined) Close() error { j.done(); return nil }
 func (j *joined) Head() []byte { return j.head }
 
 // place is the file and the line of it that a line of the whole is.
@@ -295,7 +298,7 @@ func (j *joined) place(line int) (string, int) {
 	f := &j.files[i]
 	line += 1 + max(f.skip, 1) - j.starts[i]
 	if f.piece != nil && f.piece.Of == ofBytes {
-		if in, err := openInput(f.path); err == nil {
+		if in, err := openInput(j.ctx, f.path); err == nil {
 			defer in.Close()
 			line += in.lines(f.piece.Lead, f.piece.From)
 		}

@@ -116,7 +116,7 @@ func (p *joinedPass) next() error {
 
 // begin opens a file and passes over its header.
 func (p *joinedPass) begin(f *joinedFile) error {
-	in, err := openInput(f.path)
+	in, err := openInput(p.j.ctx, f.path)
 	if err != nil {
 		return err
 	}

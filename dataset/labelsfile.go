@@ -22,7 +22,7 @@ func withLabelsFile(ctx context.Context, src Source, path, encoding string) (Sou
 	if len(src.Schema().Labels) > 0 {
 		return nil, twiceLabelled(src.Name())
 	}
-	in, err := openInput(path)
+	in, err := openInput(ctx, path)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,8 @@ type libsvm struct {
 	limit    int    // width that rows may have, 0: any
 	limitOf  string // what sets the limit, "" for the options
 	trained  bool   // the limit is the width of the LIBSVM text that a model was trained on
-	memory   int64  // that a survey may hold, if that sets the limit; otherwise 0
+	memory   int64  // that columns may take, if that sets the limit; otherwise 0
+	byFile   bool   // the size of the file sets it
 }
 
 // looksLikeLIBSVM reports whether the first line that is not blank or a comment has the
@@ -121,8 +122,8 @@ func newLIBSVM(in input, opt Options) (Source, error) {
 		}
 		if l.limit == 0 {
 			l.memory = opt.Memory
-			if len(in.Head()) < headSize {
-				l.memory = min(l.memory, ofSmallFile)
+			if most := ofFile(in); most > 0 && most < l.memory {
+				l.memory, l.byFile = most, true
 			}
 			l.limit = int(min(l.memory/columnBytes, math.MaxInt32))
 		}
@@ -325,8 +326,8 @@ func (p *libsvmParser) badIndex(word []byte, index, last int64) error {
 	case index < last:
 		return fmt.Errorf("index %d comes after %d; indices must increase within a row", index, last)
 	}
-	if p.memory == ofSmallFile {
-		return option.Errorf("index %d: a survey of so many columns takes %s, too much for a file of less than 1 MiB; correct the number if it is wrong, "+
+	if p.byFile {
+		return option.Errorf("index %d: training on so many columns takes %s, out of proportion to the size of the file; correct the number if it is wrong, "+
 			"or say that there are so many: %s", index, units.Bytes((index-base+1)*columnBytes), option.Set("dim", strconv.FormatInt(index-base+1, 10)))
 	}
 	if p.memory > 0 {

@@ -31,14 +31,12 @@ func TestLIBSVMErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{Options{Schema: &Schema{Format: "libsvm", Dim: 2}}, "1 1:1 2:2\n",
 			"f:1: index 2, but the model has 2 dimensions (from 0); train it with dim=3 or more, the largest number that any file has"},
 		{Options{Schema: &Schema{Format: "csv", Dim: 2, Base: 1}}, "1 1:1 3:2\n", "f:1: index 3, but the model has 2 dimensions"},
-		{Options{Memory: 1e9}, "1 1:1\n1 10416667:1\n",
-			"f:2: index 10416667: a survey of 10416667 columns takes 953.67435 MiB, 96 bytes of each, but there are " +
-				"953.67432 MiB of memory; correct the number if it is wrong, otherwise renumber the columns, for example by hashing " +
-				"them to fewer, or give more memory"},
+		{Options{Memory: 1e8}, "1 1:1\n1 520834:1\n",
+			"f:2: index 520834: training on 520834 columns takes 95.368 MiB, 192 bytes of each, but there are 95.367 MiB of memory; " +
+				"correct the number if it is wrong, otherwise renumber the columns, for example by hashing them to fewer, or give more memory"},
 		{Options{Memory: 1e9, Base: "0"}, "1 2000000000:1\n",
-			"f:1: index 2000000000: a survey of 2000000001 columns takes 179 GiB, 96 bytes of each, but there are 954 " +
-				"MiB of memory; correct the number if it is wrong, otherwise renumber the columns, for example by hashing them to " +
-				"fewer, or give more memory"},
+			"f:1: index 2000000000: training on so many columns takes 358 GiB, out of proportion to the size of the file; correct the number if it " +
+				"is wrong, or say that there are so many: dim=2000000001"},
 		{Options{}, "1 1:1 2\n", `f:1: "2" is not index:value`},
 		{Options{}, "1 1:1 a:2\n", `f:1: "a:2" is not index:value`},
 		{Options{}, "1 1:1 :2\n", `f:1: ":2" is not index:value`},
@@ -70,15 +68,31 @@ func TestLIBSVMErrorsSayWhereAndWhatToDo(t *testing.T) {
 func TestManyColumnsAreReadWhereMemoryAllows(t *testing.T) {
 	for _, opt := range []Options{
 		{Memory: 1e9},
-		{Memory: 1, Schema: &Schema{Format: "libsvm", Dim: 10416666, Base: 1}},
+		{Memory: 1, Schema: &Schema{Format: "libsvm", Dim: 1398101, Base: 1}},
 	} {
-		if rows, err := readRows(t, libsvmSource(t, "1 1:1\n1 10416666:1\n", opt), 4096); err != nil || len(rows) != 2 {
+		if rows, err := readRows(t, libsvmSource(t, "1 1:1\n1 1398101:1\n", opt), 4096); err != nil || len(rows) != 2 {
 			t.Errorf("%+v: %v", opt, err)
 		}
 	}
 	if _, err := readBytes([]byte("1 1:1\n"), Options{Memory: 1e9, Dim: 1 << 30}); err == nil ||
-		!strings.Contains(err.Error(), "f: dim 1073741824: a survey of 1073741824 columns takes 96 GiB") {
+		!strings.Contains(err.Error(), "f: dim 1073741824: training on 1073741824 columns takes 192 GiB") {
 		t.Errorf("a width that is given: %v", err)
+	}
+}
+
+// What the columns of a text may take grows with the text.
+func TestColumnsInProportionToTheFile(t *testing.T) {
+	rows := strings.Repeat("1 1:1\n", 20)
+	for _, c := range []struct {
+		text string
+		max  int
+	}{{"", 1398200}, {strings.Repeat(rows, 1000), 1558300}} {
+		for _, over := range []int{-200, 200} {
+			_, err := readRows(t, libsvmSource(t, c.text+fmt.Sprintf("1 %d:1\n", c.max+over), Options{Memory: 1 << 40}), 4096)
+			if (err == nil) != (over < 0) {
+				t.Errorf("%d bytes, index %d: %v", len(c.text), c.max+over, err)
+			}
+		}
 	}
 }
 

@@ -61,3 +61,42 @@ func TestTextAmongNumbersSaysWhatToDo(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Very many notes of a kind are one, beside the first.
+func TestManyNoticesAreCounted(t *testing.T) {
+	const columns = 3000
+	var b strings.Builder
+	b.WriteString("@relation r\n")
+	for i := range columns {
+		fmt.Fprintf(&b, "@attribute a%d numeric\n", i)
+	}
+	b.WriteString("@attribute b numeric\n@attribute y {0,1}\n@data\n")
+	for i := range 40 {
+		fmt.Fprintf(&b, "%s%d,%d\n", strings.Repeat("0,", columns), i*i%17, i%2)
+	}
+	f, err := OpenBytes(context.Background(), "wide.arff", []byte(b.String()), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	notices := f.Notices()
+	if len(notices) != 4 || notices[3].Text != `2,997 more notes of the kind "constant", about a3, a4, a5, …` {
+		t.Errorf("%d notices: %+v", len(notices), notices[:min(len(notices), 6)])
+	}
+}
+
+// A table of more columns than there is memory for is refused before it is taken.
+func TestTooManyColumns(t *testing.T) {
+	var b strings.Builder
+	for i := range 20 {
+		b.WriteString("{")
+		for j := range 1000 {
+			fmt.Fprintf(&b, `"c%d_%d":%d,`, i, j, j)
+		}
+		fmt.Fprintf(&b, "\"y\":%d}\n", i%2)
+	}
+	_, err := OpenBytes(context.Background(), "wide.jsonl", []byte(b.String()), Options{Memory: 64 << 20})
+	if err == nil || !strings.Contains(err.Error(), "wide.jsonl: a table of 20,001 columns takes 68 MiB, but there are 64 MiB of memory") {
+		t.Error(err)
+	}
+}

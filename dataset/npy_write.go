@@ -3,7 +3,9 @@ package dataset
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 
 	"mercer/internal/engine/atomicfile"
@@ -24,6 +26,7 @@ const npyHeadRoom = 128
 // in advance. The file appears whole at Commit, or not at all.
 type NPYWriter struct {
 	file  *atomicfile.File
+	rest  *temporaryFile // the rows, where they follow a header that is not yet known; nil: they are in file
 	w     *bufio.Writer
 	cols  int
 	rows  int
@@ -41,6 +44,14 @@ func CreateNPY(path string, cols int, dtype string) (*NPYWriter, error) {
 		return nil, err
 	}
 	w := &NPYWriter{file: f, w: bufio.NewWriterSize(f, 1<<20), cols: cols, dtype: dtype}
+	if f.InPlace() {
+		if w.rest, err = temporary("mercer-npy-*"); err != nil {
+			f.Close()
+			return nil, fmt.Errorf("%s: its rows cannot be kept until their number is known: %w", path, err)
+		}
+		w.w.Reset(w.rest)
+		return w, nil
+	}
 	if _, err := w.w.Write(make([]byte, npyHeadRoom)); err != nil {
 		f.Close()
 		return nil, err
@@ -131,14 +142,29 @@ func (w *NPYWriter) Commit() error {
 	if err := w.w.Flush(); err != nil {
 		return err
 	}
-	if _, err := w.file.WriteAt(npyHeaderOf(w.dtype, fmt.Sprintf("(%d, %d)", w.rows, w.cols)), 0); err != nil {
+	header := npyHeaderOf(w.dtype, fmt.Sprintf("(%d, %d)", w.rows, w.cols))
+	if w.rest != nil {
+		if _, err := w.file.Write(header); err != nil {
+			return err
+		}
+		if _, err := io.Copy(w.file, io.NewSectionReader(w.rest, 0, math.MaxInt64)); err != nil {
+			return err
+		}
+	} else if _, err := w.file.WriteAt(header, 0); err != nil {
 		return err
 	}
 	return w.file.Commit()
 }
 
 // Close discards the file unless it was committed.
-func (w *NPYWriter) Close() error { return w.file.Close() }
+func (w *NPYWriter) Close() error {
+	err := w.file.Close()
+	if w.rest != nil {
+		err = errors.Join(err, w.rest.Close())
+		w.rest = nil
+	}
+	return err
+}
 
 // npyHeaderOf is the header of an array in C order, npyHeadRoom bytes.
 func npyHeaderOf(dtype, shape string) []byte {

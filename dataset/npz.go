@@ -111,7 +111,7 @@ func (n *npz) open() (*npzArchive, error) {
 	z, err := zip.NewReader(at, size)
 	if err != nil {
 		done()
-		return nil, fmt.Errorf("%s: is a zip or npz archive that is cut short or damaged (%w); copy the file again", n.Name(), err)
+		return nil, orChanged(err, fmt.Errorf("%s: is a zip or npz archive that is cut short or damaged (%w); copy the file again", n.Name(), err))
 	}
 	a := &npzArchive{of: n, files: map[string]*zip.File{}, done: done}
 	for _, f := range z.File {
@@ -209,7 +209,7 @@ func (m *npzArray) damaged(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%s: is cut short: it ends at %d of the %d numbers that its header promises", m.name, m.at, m.len)
 	}
-	return fmt.Errorf("%s: is damaged (%w); copy the file again", m.name, err)
+	return orChanged(err, fmt.Errorf("%s: is damaged (%w); copy the file again", m.name, err))
 }
 
 // next reads the bytes of the next count elements, which must exist; they are valid until the next call.

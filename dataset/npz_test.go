@@ -175,8 +175,8 @@ func TestNPZErrors(t *testing.T) {
 		{Options{Group: "3"}, "there is none for group"},
 		{Options{LabelSeparator: "|"}, "label_separator is for text"},
 		{Options{Format: "npy"}, "is not an NPY file"},
-		{Options{Memory: 383}, "f: its shape has 4 columns: a survey of 4 columns takes 384 B, 96 bytes of each, but " +
-			"there are 383 B of memory; correct the number"},
+		{Options{Memory: 767}, "f: its shape has 4 columns: training on 4 columns takes 768 B, 192 bytes of each, but " +
+			"there are 767 B of memory; correct the number"},
 		{Options{Schema: &Schema{Format: "npz", Dim: 5}}, "f: rows have 4 inputs, but the model was trained on 5"},
 		{Options{Schema: &Schema{Format: "csv", Dim: 4, Columns: []Column{{Place: Place{"c", 0}, Categories: []string{"a"}}}}}, "needs a table"},
 	} {
@@ -187,7 +187,7 @@ func TestNPZErrors(t *testing.T) {
 	if _, err := readBytes([]byte("1,2\n"), Options{Format: "npz"}); err == nil || !strings.Contains(err.Error(), "is not an npz archive") {
 		t.Errorf("a text as npz: %v", err)
 	}
-	if _, err := readBytes(threeRows().archive(t), Options{Memory: 384}); err != nil {
+	if _, err := readBytes(threeRows().archive(t), Options{Memory: 768}); err != nil {
 		t.Errorf("with just enough memory: %v", err)
 	}
 	labels := filepath.Join(t.TempDir(), "labels")

@@ -38,7 +38,7 @@ func Open(ctx context.Context, path string, opt Options) (*File, error) {
 			return open(ctx, in, opt)
 		}
 	}
-	files, err := several(path)
+	files, err := several(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -236,49 +236,54 @@ func notForeignText(name string, head []byte) error {
 const standardInput = "standard input"
 
 // openInput opens a file or standard input.
-func openInput(path string) (*packed, error) {
+func openInput(ctx context.Context, path string) (*packed, error) {
+	ledger := ledgerOf(ctx)
 	if path == "-" {
-		return spool(standardInput, os.Stdin)
+		return ledger.keep(path, func() (*packed, error) { return spool(standardInput, os.Stdin) })
 	}
-	f, err := os.Open(path)
+	st, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
-	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("%s: %w", path, fs.ErrPermission)
-	case err != nil:
-		return nil, err
-	}
-	st, err := f.Stat()
-	switch {
-	case err != nil:
-		f.Close()
-		return nil, err
-	case st.IsDir():
-		f.Close()
+	case err == nil && st.IsDir():
 		return nil, fmt.Errorf("%s: is a directory; give a data file", path)
-	case !st.Mode().IsRegular():
-		// A pipe or a device can be read once only.
-		defer f.Close()
-		if st.Mode()&fs.ModeCharDevice != 0 { // a terminal, or one that may have no end, such as /dev/zero
-			return spool(path, &bounded{r: f, name: path, left: maxRecord})
-		}
-		return spool(path, f)
+	case err == nil && !st.Mode().IsRegular():
+		return ledger.keep(path, func() (*packed, error) { return openOnce(path, st) })
 	}
-	p, err := newPacked(path, f, st.Size())
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, fmt.Errorf("%s: %w", path, fs.ErrPermission)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if st, err = f.Stat(); err != nil {
+		f.Close()
+		return nil, err
+	}
+	w, err := ledger.witness(path, st)
+	if err != nil {
+		f.Close()
+		return nil, &named{path, err}
+	}
+	p, err := newPacked(path, &ordinaryFile{f, w}, st.Size())
 	if err == nil {
-		p.same = func() error { return unchanged(f, st) }
+		p.witness = w
 	}
 	return p, err
 }
 
-// unchanged is an error if an open file has been written to since st.
-func unchanged(f *os.File, st fs.FileInfo) error {
-	now, err := f.Stat()
-	if err == nil && (now.Size() != st.Size() || !now.ModTime().Equal(st.ModTime())) {
-		err = errors.New("the file has changed while it is read; run the command again when nothing writes to it")
+// openOnce opens a pipe or a device, which can be read once only.
+func openOnce(path string, st fs.FileInfo) (*packed, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	defer f.Close()
+	if st.Mode()&fs.ModeCharDevice != 0 { // a terminal, or one that may have no end, such as /dev/zero
+		return spool(path, &bounded{r: f, name: path, left: maxRecord})
+	}
+	return spool(path, f)
 }
 
 // spool copies what can be read once only to a temporary file.

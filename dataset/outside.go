@@ -52,7 +52,8 @@ func beginning(path string) []byte {
 // openData opens a file, standard input, or the rows of a database.
 func openData(ctx context.Context, path string, opt Options) (*packed, error) {
 	if reader := outside.For(path, beginning(path)); reader != nil {
-		return spoolRows(ctx, reader, path, opt)
+		key := strings.Join([]string{path, opt.Query, opt.Table}, "\x00")
+		return ledgerOf(ctx).keep(key, func() (*packed, error) { return spoolRows(ctx, reader, path, opt) })
 	}
 	switch {
 	case isPostgres(path) || isSQLite(path):
@@ -63,12 +64,12 @@ func openData(ctx context.Context, path string, opt Options) (*packed, error) {
 		return nil, option.Errorf("%s: %s is for databases: an SQLite file, or postgres://…", path, option.Ref("table"))
 	}
 	if isWeb(path) {
-		return fetched(ctx, path, opt.Columns.Progress)
+		return ledgerOf(ctx).keep(path, func() (*packed, error) { return fetched(ctx, path, opt.Columns.Progress) })
 	}
 	if !Local(path) {
 		return nil, fmt.Errorf("%s: addresses of this kind are not read; read are http://, https:// and postgres://", shownAddress(path))
 	}
-	return openInput(path)
+	return openInput(ctx, path)
 }
 
 func isWeb(path string) bool {

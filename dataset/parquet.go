@@ -29,7 +29,7 @@ func newParquetTable(in *packed) (*parquetTable, error) {
 	t := &parquetTable{packed: in}
 	var err error
 	if t.file, err = parquet.Open(in.file, in.size); err != nil {
-		return nil, fmt.Errorf("%s: the Parquet file cannot be read: %w", in.name, err)
+		return nil, orChanged(err, fmt.Errorf("%s: the Parquet file cannot be read: %w", in.name, err))
 	}
 	for i := range t.file.Fields {
 		f := &t.file.Fields[i]
@@ -81,7 +81,7 @@ func (p *parquetPass) next(b *columnBatch) error {
 	if err := p.reader.Next(read); err == io.EOF {
 		return err
 	} else if err != nil {
-		return fmt.Errorf("%s: the Parquet file is damaged after row %d: %w", p.packed.name, p.rows.Load(), err)
+		return orChanged(err, fmt.Errorf("%s: the Parquet file is damaged after row %d: %w", p.packed.name, p.rows.Load(), err))
 	}
 	for i := range read.Columns {
 		from, c := &read.Columns[i], &b.columns[i]

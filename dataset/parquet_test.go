@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	writer "github.com/parquet-go/parquet-go"
+
+	"mercer/internal/engine/testenv"
 )
 
 // cases are rows of all kinds of columns, with values at the edges of what rows of numbers can be.
@@ -259,6 +261,7 @@ func FuzzParquet(f *testing.F) {
 		f.Add(parquetCases(rand.New(rand.NewPCG(seed, 2)), 7), byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, options byte) {
+		defer testenv.Bounded(t, len(data))()
 		if !bytes.HasPrefix(data, []byte(parquetMagic)) {
 			data = append([]byte(parquetMagic), data...)
 		}

@@ -79,7 +79,7 @@ func Divide(ctx context.Context, path string, opt Options, size int64) (*Pieces,
 		return nil, fmt.Errorf("%s: is not a file, a folder or a pattern; only files are read in pieces", path)
 	}
 	d := &Pieces{Path: path}
-	files, err := several(path)
+	files, err := several(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func Divide(ctx context.Context, path string, opt Options, size int64) (*Pieces,
 		d.Table = true
 		return d, d.divideSeveral(ctx, files, opt, size)
 	}
-	in, err := openInput(path)
+	in, err := openInput(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (d *Pieces) divideSeveral(ctx context.Context, files []string, opt Options,
 	}
 	for i := range j.files {
 		f := &j.files[i]
-		in, err := openInput(f.path)
+		in, err := openInput(ctx, f.path)
 		if err != nil {
 			return err
 		}
@@ -257,7 +257,7 @@ func (d *Pieces) Open(ctx context.Context, i int, opt Options) (*File, error) {
 		}
 		return &File{Source: src, in: j}, nil
 	}
-	in, err := p.input()
+	in, err := p.input(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -285,8 +285,8 @@ func (d *Pieces) Open(ctx context.Context, i int, opt Options) (*File, error) {
 }
 
 // input opens the file of a piece, which must be as it was.
-func (p *Piece) input() (*packed, error) {
-	in, err := openInput(p.Path)
+func (p *Piece) input(ctx context.Context) (*packed, error) {
+	in, err := openInput(ctx, p.Path)
 	if err != nil {
 		return nil, err
 	}

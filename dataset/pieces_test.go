@@ -14,6 +14,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"mercer/internal/engine/testenv"
 	"mercer/matrix"
 )
 
@@ -347,6 +348,7 @@ func TestErrorsOfPieces(t *testing.T) {
 
 func FuzzSurveyPartAndLook(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte) {
+		defer testenv.Bounded(t, len(file))()
 		if s, _, err := ReadSurveyPart(bytes.NewReader(file), int64(len(file))); err == nil {
 			copiedSurvey(t, s)
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"reflect"
 	"testing"
+
+	"mercer/internal/engine/testenv"
 )
 
 // fuzzSource reads a source twice: it must not panic, its rows must be what rows are
@@ -33,6 +35,7 @@ func FuzzLIBSVM(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte, options byte) {
+		defer testenv.Bounded(t, len(text))()
 		looksLikeLIBSVM(text)
 		var opt Options
 		if options&1 != 0 {
@@ -64,6 +67,7 @@ func FuzzTable(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte, options byte) {
+		defer testenv.Bounded(t, len(text))()
 		opt := Options{
 			Missing: []string{"", "mean", "zero", "error"}[options&3],
 			Label:   []string{"", "0", "none", "-1,0"}[options>>2&3],
@@ -119,6 +123,7 @@ func FuzzBags(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text, labels []byte, options byte) {
+		defer testenv.Bounded(t, len(text)+len(labels))()
 		opt := Options{Group: []string{"0", "g", "qid", ""}[options&3], Label: []string{"", "none"}[options>>2&1]}
 		pass := func(batch int) (list []string, bags *BagFile, err error) {
 			opt.BatchRows = batch
@@ -171,6 +176,7 @@ func FuzzARFF(f *testing.F) {
 	}
 	f.Add([]byte("@relation x\n@attribute a {'\\\n@data\n"), byte(0))
 	f.Fuzz(func(t *testing.T, text []byte, options byte) {
+		defer testenv.Bounded(t, len(text))()
 		looksLikeARFF(text)
 		opt := Options{Missing: []string{"", "mean", "zero", ""}[options&3], Label: []string{"", "0"}[options>>2&1]}
 		src, err := newTable(context.Background(), &memInput{"f", text}, opt, "arff")
@@ -192,6 +198,7 @@ func FuzzNPZ(f *testing.F) {
 	}
 	f.Add([]byte(zipMagic), byte(0))
 	f.Fuzz(func(t *testing.T, file []byte, options byte) {
+		defer testenv.Bounded(t, len(file))()
 		fuzzNPZ(t, file, int(options&1))
 	})
 }
@@ -215,6 +222,7 @@ func FuzzCSR(f *testing.F) {
 		f.Add(all["indices"], all["indptr"], all["format"], all["shape"], all["data"])
 	}
 	f.Fuzz(func(t *testing.T, indices, indptr, format, shape, data []byte) {
+		defer testenv.Bounded(t, len(indices)+len(indptr)+len(format)+len(shape)+len(data))()
 		fuzzNPZ(t, parts{"indices": indices, "indptr": indptr, "format": format, "shape": shape, "data": data}.archive(t), 2)
 	})
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mercer/internal/engine/testenv"
 )
 
 func recordsOf(list ...any) func(func(any, error) bool) {
@@ -123,6 +125,7 @@ func FuzzRecords(f *testing.F) {
 	f.Add("\"", "\n\r", math.Copysign(0, -1))
 	f.Add(" x ", "NA", 1e30)
 	f.Fuzz(func(t *testing.T, a, b string, v float64) {
+		defer testenv.Bounded(t, len(a)+len(b))()
 		records := []any{map[string]any{"a": a, "v": 1.0, "y": 1.0}, map[string]any{"a": b, "v": v, "y": 2.0},
 			map[string]any{"a": a, "v": 2.5, "y": 1.0}}
 		file, err := FromRecords(context.Background(), "records", nil, recordsOf(records...), Options{Label: "y", Missing: "zero"})

@@ -60,6 +60,8 @@ type role struct {
 	indicator int // the dimension that says that the value is missing; 0: none
 }
 
+func (r *role) isInput() bool { return r.kind == numeric || r.kind == categorical || r.kind == coded }
+
 type kind uint8
 
 const (
@@ -132,6 +134,9 @@ func newTypedTable(ctx context.Context, typed typedTable, opt Options) (Source, 
 	t := &table{typed: typed, opt: opt}
 	if err := t.settleOptions(); err != nil {
 		return nil, err
+	}
+	if err := tooManyColumns(len(typed.fields()), opt.Memory); err != nil && opt.Schema == nil {
+		return nil, fmt.Errorf("%s: %w", t.Name(), err)
 	}
 	columns, err := t.lookTyped(ctx)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"mercer/internal/engine/testenv"
 )
 
 // read is a value by the parser, as encoding/json gives it.
@@ -44,6 +46,7 @@ func FuzzJSON(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		defer testenv.Bounded(t, len(data))()
 		p := parser{data: data}
 		got, err := p.read()
 		if err == nil {
@@ -84,6 +87,7 @@ func FuzzRequests(f *testing.F) {
 	f.Add([]byte(arrowOf(f, true)), uint8(0), uint8(5), uint16(0))
 	s := handler(f, "three", Options{Rows: 50, Body: 1 << 20})
 	f.Fuzz(func(t *testing.T, body []byte, path, kind uint8, head uint16) {
+		defer testenv.Bounded(t, len(body))()
 		r := httptest.NewRequest("POST", paths[int(path)%len(paths)], bytes.NewReader(body))
 		r.Header.Set("Content-Type", kinds[int(kind)%len(kinds)])
 		if head%3 == 0 {
@@ -104,6 +108,7 @@ func FuzzRequests(f *testing.F) {
 func FuzzText(f *testing.F) {
 	f.Add("a\"\\\n\t\x00\x7f<script>é\u2028😀")
 	f.Fuzz(func(t *testing.T, text string) {
+		defer testenv.Bounded(t, len(text))()
 		out := appendText(nil, text)
 		var back string
 		if err := json.Unmarshal(out, &back); err != nil || back != strings.ToValidUTF8(text, "\ufffd") && utf8.ValidString(text) || bytes.Contains(out, []byte("<")) {

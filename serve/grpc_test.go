@@ -15,6 +15,8 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"mercer/internal/engine/testenv"
 )
 
 // dialled serves on a port of this machine, and returns a gRPC client of the same port that HTTP has.
@@ -198,6 +200,7 @@ func FuzzGRPC(f *testing.F) {
 	f.Add(appendBytes(b, 6, appendString(nil, 1, "scores")))
 	s := handler(f, "three", Options{Rows: 50})
 	f.Fuzz(func(t *testing.T, in []byte) {
+		defer testenv.Bounded(t, len(in))()
 		for name, answer := range map[string]func(*call, []byte) ([]byte, error){"ModelInfer": (*call).grpcInfer, "ModelMetadata": (*call).grpcModel, "ModelReady": (*call).grpcModelReady} {
 			if _, err := s.grpcCall(t.Context(), name, false, in, answer); status.Code(err) == codes.Internal {
 				t.Fatal(name, err)

@@ -13,6 +13,7 @@ import (
 	"mercer/dataset"
 	"mercer/feature"
 	"mercer/internal/engine/safetensors"
+	"mercer/internal/engine/testenv"
 	"mercer/internal/solve/pipeline"
 	"mercer/matrix"
 	"mercer/model"
@@ -273,6 +274,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(fileOf(f, fitted(f, source(f, matrix.Rows{Dense: x}, nil, 0, names), cfg)))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		defer testenv.Bounded(t, len(data))()
 		// With a right checksum the fuzzer gets to what comes after it.
 		data = sealed(data)
 		m, err := read(data)

@@ -11,6 +11,7 @@ import (
 	"mercer/dataset"
 	"mercer/internal/engine/random"
 	"mercer/internal/engine/safetensors"
+	"mercer/internal/engine/testenv"
 	"mercer/internal/solve/learn"
 	"mercer/matrix"
 	"mercer/model"
@@ -259,6 +260,7 @@ func FuzzReadStatistics(f *testing.F) {
 	_, file := keeping(f, source(f, matrix.Rows{Dense: x}, nil, 1, names), Config{Learner: Ridge{LambdaBy: "folds"}, Map: Map{Features: 8}})
 	f.Add(file)
 	f.Fuzz(func(t *testing.T, data []byte) {
+		defer testenv.Bounded(t, len(data))()
 		safetensors.Seal(data)
 		s, err := ReadStatistics(bytes.NewReader(data), int64(len(data)))
 		if err != nil {

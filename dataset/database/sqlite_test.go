@@ -14,6 +14,7 @@ import (
 
 	"mercer/dataset"
 	_ "mercer/dataset/database"
+	"mercer/internal/engine/testenv"
 )
 
 // sqliteFile makes a database by statements.
@@ -163,6 +164,7 @@ func FuzzSQLite(f *testing.F) {
 	}
 	path := filepath.Join(f.TempDir(), fmt.Sprint("fuzz", os.Getpid(), ".db"))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		defer testenv.Bounded(t, len(data))()
 		if err := os.WriteFile(path, append([]byte("SQLite format 3\x00"), data[min(16, len(data)):]...), 0o644); err != nil {
 			t.Fatal(err)
 		}

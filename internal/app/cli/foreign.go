@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -40,17 +39,10 @@ func foreignKind(path string) string {
 	if path == "-" {
 		return ""
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	head := make([]byte, 16)
-	n, _ := io.ReadFull(f, head)
-	switch {
-	case libsvm.Sniff(head[:n]):
+	switch head, _ := peek(path, 16); {
+	case libsvm.Sniff(head):
 		return "LIBSVM"
-	case liblinear.Is(head[:n]):
+	case liblinear.Is(head):
 		return "LIBLINEAR"
 	}
 	return ""

@@ -74,14 +74,8 @@ func isModel(path string) bool {
 	if path == "-" {
 		return false
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return strings.HasSuffix(path, ".mercer")
-	}
-	defer f.Close()
-	head := make([]byte, 9)
-	n, _ := f.Read(head)
-	return strings.HasSuffix(path, ".mercer") || n == 9 && head[8] == '{' && head[4] == 0 && head[5] == 0 && head[6] == 0 && head[7] == 0
+	head, _ := peek(path, 9)
+	return strings.HasSuffix(path, ".mercer") || len(head) == 9 && head[8] == '{' && head[4] == 0 && head[5] == 0 && head[6] == 0 && head[7] == 0
 }
 
 func inspectModel(cmd *cobra.Command, path, data string, asJSON bool, pages *Pages) error {

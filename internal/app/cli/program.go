@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mercer/dataset"
 	"mercer/internal/engine/vec"
 	"mercer/internal/engine/visible"
 )
@@ -44,7 +45,9 @@ func (p *Program) Run(ctx context.Context, args []string, stdin io.Reader, stdou
 		err = firstWord(root, args)
 	}
 	if err == nil {
-		cmd, err = root.ExecuteContextC(ctx)
+		steady, done := dataset.Steady(ctx)
+		defer done()
+		cmd, err = root.ExecuteContextC(steady)
 	}
 	shown.Flush() // its error is that of out
 	told.Flush()

@@ -35,6 +35,22 @@ func ReadSmall(path string, stdin io.Reader) ([]byte, error) {
 	return text, dataset.CheckUTF8(name, text)
 }
 
+// peek is the first bytes of a regular file; of a pipe there are none, which would be gone for the one that reads it.
+func peek(path string, n int) ([]byte, error) {
+	st, err := os.Stat(path)
+	if err != nil || !st.Mode().IsRegular() {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, n)
+	n, _ = io.ReadFull(f, head)
+	return head[:n], nil
+}
+
 // once is an error of the system that names its file once, and first.
 func once(path string, err error) error {
 	var at *fs.PathError

@@ -39,6 +39,9 @@ func Create(path string) (*File, error) {
 	}
 	asked := path
 	path = Target(path)
+	if _, err := os.Readlink(path); err == nil {
+		return nil, fmt.Errorf("%s: is a link that leads back to itself; remove it, or give another name", asked)
+	}
 	f, lock, err := lockedTemp(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -67,13 +70,16 @@ func Create(path string) (*File, error) {
 	return file, nil
 }
 
+// InPlace says that the file is a device or a pipe, which is written from its beginning to its end.
+func (f *File) InPlace() bool { return f.direct }
+
 // Target is the file that is written at path: the end of its symbolic links, also if that is not
 // there yet, as an absolute path where the working directory is known.
 func Target(path string) string {
 	if p, err := filepath.Abs(path); err == nil {
 		path = p
 	}
-	for range 40 { // more are a circle, which opening reports
+	for range 40 { // more are a circle, which Create refuses
 		if p, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 			path = filepath.Join(p, filepath.Base(path))
 		}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"mercer/internal/engine/testenv"
@@ -144,5 +145,24 @@ func TestCommitFollowsDanglingLinks(t *testing.T) {
 	}
 	if Target(at("first")) != Target(at("sub/end")) {
 		t.Error("a link and its end have two targets")
+	}
+}
+
+// Links that lead in a circle are no place for a file, and stay as they are.
+func TestCirclesOfLinksAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	one, two := filepath.Join(dir, "one"), filepath.Join(dir, "two")
+	if err := errors.Join(os.Symlink("two", one), os.Symlink(one, two)); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Create(one)
+	if err == nil {
+		f.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), one+": is a link that leads back to itself") {
+		t.Error(err)
+	}
+	if to, err := os.Readlink(one); err != nil || to != "two" {
+		t.Errorf("the link leads to %q, %v", to, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mercer/internal/engine/safetensors"
+	"mercer/internal/engine/testenv"
 	"mercer/matrix"
 )
 
@@ -88,6 +89,7 @@ func FuzzParse(f *testing.F) {
 	defer func(n int64) { mostBytes = n }(mostBytes)
 	mostBytes = 1 << 22
 	f.Fuzz(func(t *testing.T, b []byte) {
+		defer testenv.Bounded(t, len(b))()
 		b = placed(b)
 		if end := len(b) - 16; end > align {
 			if n := binary.LittleEndian.Uint64(b[end:]); n < uint64(end) {

@@ -193,6 +193,7 @@ func FuzzArrow(f *testing.F) {
 		f.Add(file(f, name))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		defer testenv.Bounded(t, len(data))()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		if r, err := open(data); err == nil {

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"mercer/internal/engine/testenv"
 )
 
 // example writes a table of all kinds that are written: a value is missing where the row and the column say so.
@@ -256,6 +258,7 @@ func deltas(v []int64) []byte {
 func FuzzRead(f *testing.F) {
 	f.Add(example(f, 40))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		defer testenv.Bounded(t, len(data))()
 		_ = read(data)
 		_ = read(append(append([]byte(Magic), data...), Magic...))
 	})

@@ -231,7 +231,7 @@ func ContinueOnline(cfg Online, d, k int, state OnlineState) (*OnlineFit, error)
 			return nil, fmt.Errorf("the learner's state holds a factor that cannot be")
 		}
 	}
-	for _, list := range [][]float64{state.Losses, state.Shift, state.Scale, state.Factors, state.First, state.Second} {
+	for _, list := range [][]float64{state.Losses, state.Shift, state.Scale, state.Factors, state.First, state.Second, {state.Weight, state.Wrong}} {
 		if slices.ContainsFunc(list, func(v float64) bool { return v-v != 0 }) {
 			return nil, fmt.Errorf("the learner's state holds a number that is not finite")
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"mercer/dataset"
+	"mercer/internal/engine/testenv"
 	"mercer/matrix"
 )
 
@@ -199,6 +200,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add([]byte("solver_type ONECLASS_SVM\nnr_class 2\nnr_feature 1\nbias -1\nrho 0.5\nw\n1 \n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		defer testenv.Bounded(t, len(data))()
 		m, err := Read(bytes.NewReader(data))
 		if err != nil {
 			return

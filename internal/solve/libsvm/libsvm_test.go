@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mercer/internal/engine/testenv"
 	"mercer/matrix"
 )
 
@@ -237,6 +238,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(small)
 	f.Fuzz(func(t *testing.T, text string) {
+		defer testenv.Bounded(t, len(text))()
 		m, err := Read(strings.NewReader(text))
 		if err != nil {
 			return

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mercer/internal/engine/safetensors"
+	"mercer/internal/engine/testenv"
 )
 
 func fileOf(t testing.TB, f *File) []byte {
@@ -148,6 +149,7 @@ func FuzzReadFile(f *testing.F) {
 		f.Add(damaged)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		defer testenv.Bounded(t, len(data))()
 		safetensors.Seal(data)
 		got, err := ReadFile(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
