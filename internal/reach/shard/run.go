@@ -71,7 +71,7 @@ func (w *Worker) Run(ctx context.Context, round string, shard int) (*Receipt, er
 			err = ctx.Err()
 		}
 		if err != nil {
-			return nil, w.named(i, err)
+			return nil, w.Plan.Named(i, err)
 		}
 	}
 	if err := w.writeNodes(ctx, r, t); err != nil {
