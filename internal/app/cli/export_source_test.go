@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"mercer/internal/engine/chromium"
 	"mercer/internal/engine/testenv"
 	"mercer/model"
 )
@@ -121,6 +124,7 @@ func goDriver(t *testing.T, checks []sourceCheck) string {
 type sourceSaid struct {
 	Scores     []float64
 	Label      string
+	Class      *int // or its number
 	Labels     []string
 	Prediction any
 
@@ -184,6 +188,9 @@ func (c *sourceCheck) compare() error {
 	}
 	for i, w := range want {
 		g := got[i]
+		if g.Class != nil {
+			g.Label = m.Classes()[*g.Class]
+		}
 		if len(g.Scores) != len(w.Scores) {
 			return fmt.Errorf("row %d: %d scores of %d", i, len(g.Scores), len(w.Scores))
 		}
@@ -370,6 +377,99 @@ func TestSourcePredictsRawColumns(t *testing.T) {
 		}
 	}
 	checkSources(t, checks)
+}
+
+// wasmMost is the most bytes of a program for js/wasm that only predicts.
+const wasmMost = 3 << 20
+
+// Modules predict in a browser what mercer predict does, and so does the program of examples/wasm, which is small, there and in Node.
+func TestSourceInABrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
+	t.Parallel()
+	browser, node := chromium.Open(t), testenv.Program(t, "node")
+	dir, program := t.TempDir(), t.TempDir()
+	data, more := write(t, dir, "a.csv", messyTable(500, 3)), write(t, dir, "b.csv", messyTable(300, 3))
+	file, told := filepath.Join(dir, "m.mercer"), filepath.Join(dir, "told")
+	ok(t, "train", data, "-o", file, "--map", "sorf", "--features", "1024", "--learner", "logistic", "--date", "when,day")
+	ok(t, "predict", file, more, "--scores", "--proba", "--json", "-o", told)
+	ok(t, "export", file, "--target", "js", "-o", filepath.Join(dir, "m.mjs"))
+	if err := os.CopyFS(program, os.DirFS("../../../examples/wasm")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(program, "model"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ok(t, "export", file, "--target", "go", "-o", filepath.Join(program, "model/model.go"))
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(dir, "m.wasm"), ".")
+	build.Dir, build.Env = program, append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	if text, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if st, err := os.Stat(filepath.Join(dir, "m.wasm")); err != nil || st.Size() > wasmMost {
+		t.Errorf("%v, or more than %d bytes", err, wasmMost)
+	} else {
+		t.Logf("m.wasm has %d bytes", st.Size())
+	}
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	support, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib/wasm/wasm_exec.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "wasm_exec.js", string(support))
+	write(t, dir, "page.html", `<!doctype html><link rel="icon" href="data:,"><title>-</title>`)
+	m, err := model.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var columns []string
+	for _, c := range m.Info().Schema.Columns {
+		columns = append(columns, c.Name)
+	}
+	names, err := json.Marshal(columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := filepath.Base(asRows(t, more, 300))
+	const start = `await import("./wasm_exec.js"); const go = new Go(); go.run((await WebAssembly.instantiate(await bytes("m.wasm"), go.importObject)).instance);`
+	const all = `if (!selfTest()) throw new Error("its own rows"); return all.map(row => JSON.stringify(predict(`
+	fromWASM := start + all + string(names) + `.map(name => row[name])))).join("\n")`
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	const fetched = `(async () => { const bytes = async path => await (await fetch(path)).arrayBuffer(); const all = await (await fetch("%s")).json(); %s })()`
+	const read = `(async () => { const bytes = path => require("fs").readFileSync(path); const all = JSON.parse(bytes("%s")); %s })()`
+	for name, run := range map[string]func(out *string){
+		"js in Chromium": func(out *string) {
+			code := fmt.Sprintf(fetched, rows, `const { predict, selfTest } = await import("./m.mjs"); `+all+`row))).join("\n")`)
+			if console := browser.Evaluate(server.URL+"/page.html", code, out); console != "" {
+				t.Errorf("the console says %q", console)
+			}
+		},
+		"wasm in Chromium": func(out *string) {
+			if console := browser.Evaluate(server.URL+"/page.html", fmt.Sprintf(fetched, rows, fromWASM), out); console != "" {
+				t.Errorf("the console says %q", console)
+			}
+		},
+		"wasm in Node": func(out *string) {
+			cmd := exec.Command(node, "-e", fmt.Sprintf(read, rows, fromWASM)+".then(lines => { console.log(lines); process.exit(0) })")
+			cmd.Dir = dir
+			text, err := cmd.CombinedOutput()
+			if *out = string(text); err != nil {
+				t.Fatalf("%v: %s", err, text)
+			}
+		},
+	} {
+		var lines string
+		run(&lines)
+		c := sourceCheck{told: told, file: file, Out: write(t, dir, "out", lines)}
+		if err := c.compare(); err != nil || strings.Count(strings.TrimSpace(lines), "\n") != 299 {
+			t.Errorf("%s: %v, or fewer lines: %.200s", name, err, lines)
+		}
+	}
 }
 
 // hostileTexts end strings, comments and templates of a language, or are words of it.
