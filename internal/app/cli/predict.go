@@ -110,6 +110,8 @@ tab and the prediction.`,
 	f.StringVarP(&p.out.path, "output", "o", "", "file to write the predictions to (default: standard output)")
 	f.StringVar(&p.out.format, "output-format", "auto", "how the predictions are written: auto (by the name of the file), csv, tsv, jsonl, parquet, arrow, arrows")
 	p.predictedColumns.flags(cmd)
+	f.BoolVar(&p.variance, "variance", false, "add the standard deviation of each predicted number (of a model trained with --variance)")
+	f.IntVar(&p.top, "top-k", 0, "the classes with the largest probabilities, so many, in a table with names (default: the probabilities of all)")
 	f.StringVar(&p.interval, "interval", "", "add the lower and upper end of the interval that holds the truth with this probability "+
 		"(default 0.9, or that of --conformal)")
 	f.Lookup("interval").NoOptDefVal = anyLevel
@@ -127,9 +129,7 @@ tab and the prediction.`,
 func (p *predictedColumns) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&p.scores, "scores", false, "add the scores")
-	f.BoolVar(&p.variance, "variance", false, "add the standard deviation of each predicted number (of a model trained with --variance)")
 	f.BoolVar(&p.withInput, "with-input", false, "write all columns of the input before the prediction, in a table with names")
-	f.IntVar(&p.top, "top-k", 0, "the classes with the largest probabilities, so many, in a table with names (default: the probabilities of all)")
 	thresholdFlag(cmd, &p.threshold)
 }
 

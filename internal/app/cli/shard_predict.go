@@ -26,9 +26,9 @@ func newShardPredict() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict [flags] PLAN MODEL -o FOLDER",
 		Short: "Predict the rows of shards",
-		Long: `Predict the rows of shards of PLAN by MODEL, which may be of any learner of rows, and write a table for each shard to FOLDER:
-shard-00003.csv, or another of the formats of --output-format. It appears when it is whole, so a shard that failed is
-run again. The tables of all shards, one after another, have the predictions of "mercer predict" for all rows.
+		Long: `Predict the rows of shards of PLAN by MODEL, and write a table for each to FOLDER, such as shard-00003.csv.
+
+A table appears when it is whole, so a shard that failed is run again. MODEL may be of any learner of rows. The tables of all shards, one after another, have the predictions of "mercer predict" for all rows.
 
 The data are those of PLAN: plan new rows as "mercer shard plan" says, whose flags of learners do not matter here. Which
 shards is said as for "mercer shard run".`,
@@ -40,8 +40,8 @@ shards is said as for "mercer shard run".`,
 	f := cmd.Flags()
 	f.StringVarP(&s.folder, "output", "o", "", "folder to write the tables to")
 	usual, _ := dataset.TableFormatOf(".csv")
-	f.StringVar(&s.out.format, "output-format", usual.Name, "how the predictions are written: csv, tsv, jsonl, parquet, arrow, arrows")
-	f.StringVar(&s.which, "shard", "", "numbers of shards, from 0, such as 3 or 0-7,12")
+	f.StringVar(&s.out.format, "output-format", usual.Name, "csv, tsv, jsonl, parquet, arrow or arrows")
+	f.StringVar(&s.which, "shard", "", "numbers of shards, such as 3 or 0-7,12")
 	f.BoolVar(&s.all, "all", false, "run all shards, one after the other")
 	s.predictedColumns.flags(cmd)
 	f.BoolVar(&s.asJSON, "json", false, "print a JSON object for each shard instead of text")

@@ -157,7 +157,7 @@ func TestPredictShards(t *testing.T) {
 	}{
 		{data, "a.mercer", []string{"--with-input", "--scores"}},
 		{data, "a.mercer", nil},
-		{parts, "a.mercer", []string{"--top-k", "1"}},
+		{parts, "a.mercer", []string{"--threshold", "0.3"}},
 		{svm, "svm.mercer", []string{"--scores"}},
 	} {
 		plan, out, want := filepath.Join(t.TempDir(), "plan"), filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "want.csv")
