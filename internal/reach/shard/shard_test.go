@@ -116,8 +116,8 @@ func TestModelDoesNotDependOnShards(t *testing.T) {
 	}
 	ctx := context.Background()
 	dir := t.TempDir()
+	defer func(old int64) { spillFrom = old }(spillFrom)
 	spillFrom = 0
-	defer func() { spillFrom = 256 << 20 }()
 	for _, c := range []struct {
 		name    string
 		classes bool
