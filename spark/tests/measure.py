@@ -50,9 +50,9 @@ def main(path, folder):
     try:
         cluster.add(1)
         cluster.add(1)
-        spark = cluster.session(**{"spark.executor.memory": "2g", "spark.driver.memory": "2g"})
+        spark = cluster.session(**{"spark.executor.memory": "1g", "spark.driver.memory": "2g"})
         train, held = (spark.read.parquet(f"{folder}/{name}") for name in ("train", "test"))
-        print(train.count(), held.count(), "rows")
+        print(train.count(), held.count(), "rows", flush=True)
 
         def accuracy(model):
             out = mercer_spark.predict(model, held)
