@@ -3,6 +3,7 @@ package train
 import (
 	"fmt"
 
+	"mercer/feature"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/exact"
 	"mercer/model"
@@ -34,6 +35,8 @@ var falkonLearner = Traits{
 	memory:  (*job).falkonMemory,
 	fewer:   option.Phrasef("fewer %s, which are the landmarks, or a map (%s)", option.Ref("features"), option.Set("learner", Ridge{}.learner())),
 	train:   (*job).falkon,
+	inPieces: option.Phrasef("%s with %s minimises the same on as many landmarks, and takes one pass", option.Set("learner", Ridge{}.learner()),
+		option.Set("map", feature.Nystrom)),
 
 	linearFrom: func(f *job) int { return f.cfg.mostCentresFrom() },
 

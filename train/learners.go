@@ -85,6 +85,9 @@ type Traits struct {
 	// (learn.SharedPrimal), "" if by none.
 	shared func(c *Config) (loss string)
 
+	// inPieces, if not nil, says what learns nearly the same from rows in pieces.
+	inPieces *option.Phrase
+
 	// sharded, if not nil, sets what a training in pieces takes.
 	sharded func(c *Config)
 

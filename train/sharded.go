@@ -48,6 +48,9 @@ func CheckSharded(cfg Config) (Config, error) {
 	case l.shared != nil && c.reduces():
 		return cfg, option.Errorf("the learner %s in pieces takes no principal components", l.name)
 	case l.parts == nil && l.shared == nil:
+		if l.inPieces != nil {
+			return cfg, option.Errorf("the learner %s needs its rows in one place, which a training in pieces does not have; %s", l.name, l.inPieces)
+		}
 		var can []string
 		for _, other := range learners() {
 			if other.parts != nil || other.shared != nil {

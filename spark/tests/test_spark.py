@@ -2,10 +2,13 @@
 import datetime
 import decimal
 import glob
-import json
+import gzip
 import os
 import random
+import re
 import subprocess
+import threading
+import time
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -160,15 +163,55 @@ def test_a_table_of_postgresql(spark, houses, model, postgres):
     assert mercer_spark.train(table.drop("price"), "class", **OPTIONS) == model
 
 
-def test_a_worker_is_killed(houses, model, cluster):
-    """The last test: one worker of one core is left."""
+@pytest.mark.parametrize("what, want", [("gzip", "the gzip data are cut short"), ("nan", "part-03.csv:61"), ("columns", "part-03.csv")])
+def test_a_poisoned_shard_ends_the_job(houses, tmp_path, what, want):
+    """The shard is named after its own task: others are cancelled."""
+    shards, r = 30, random.Random(1)
+    for i in range(shards):
+        text = "".join(f"{k % 7},{k * k % 11},{k % 7 + i}\n" for k in range(90))
+        if i == 3:
+            many = "".join(f"{r.random()},{k % 11},{k % 7}\n" for k in range(100_000))  # beyond what planning looks at
+            text = {"nan": "".join(text.splitlines(True)[:59]) + "1,2,nan\n", "columns": "1,2,3,4\n", "gzip": many}[what]
+        data = (("a,b,c,price\n" if what == "columns" and i == 3 else "a,b,price\n") + text).encode()
+        zipped = gzip.compress(data)
+        (tmp_path / f"part-{i:02}.csv.gz" if what == "gzip" else tmp_path / f"part-{i:02}.csv").write_bytes(
+            data if what != "gzip" else zipped[:-20] if i == 3 else zipped)
+    told = []
+    with pytest.raises(MercerError, match=want) as found:
+        mercer_spark.train(str(tmp_path), "price", features=16, shards=shards, progress=told.append)
+    if what != "columns":  # which planning sees
+        assert re.search(r"shard 3, piece 3 \(.*part-03", str(found.value))
+        assert told[-1]["done"] < shards - 1
+
+
+def test_workers_are_killed_and_others_come(houses, model, cluster, request):
+    """The last test, of its own workers: one and two of one core, and with --long kills at random moments, and of two cores."""
+    def train(**options):
+        assert mercer_spark.train(houses.drop("price"), "class", **OPTIONS, **options) == model
+
     killed = []
 
     def kill(p):
         if p["round"] == "survey" and not killed:
             killed.append(p)
-            cluster.kill(1)
+            cluster.kill(-1)
 
-    assert mercer_spark.train(houses.drop("price"), "class", shards=5, progress=kill, **OPTIONS) == model
+    train(shards=5, progress=kill)
     assert killed
-    assert mercer_spark.train(houses.drop("price"), "class", **OPTIONS) == model
+    begin = time.monotonic()
+    train()  # by the one worker that is left
+    took = time.monotonic() - begin
+    if not request.config.getoption("--long"):
+        return
+    r = random.Random(5)
+    for _ in range(5):
+        cluster.add(1)
+        timer = threading.Timer(r.uniform(.1, .9) * took, cluster.kill, [-1])
+        timer.start()
+        train(shards=r.randint(2, 5))
+        timer.join()
+    cluster.add(2)
+    cluster.kill(0)
+    train()  # one worker of two cores
+    cluster.add(2)
+    train(shards=3)  # two

@@ -113,63 +113,10 @@ func TestGraphsPredictRawColumns(t *testing.T) {
 	const rows = 10_000
 	dir := t.TempDir()
 	var checks []onnxCheck
-	cases := []struct {
-		name    string
-		classes int
-		messy   bool
-		flags   string
-		proba   bool
-	}{
-		{"default", 3, false, "", false},
-		{"default of numbers", 0, true, "--ordinal grade=S<M<L --date when,day", false},
-		{"leaves", 3, true, "--learner rfm --leaf 300 --calibrate platt --ordinal grade=S<M<L --date when,day", true},
-		{"means", 3, false, "--learner rfm --target-means all", false},
-		{"means of messy columns", 2, true, "--learner rfm --target-means all --ordinal grade=S<M<L --date when,day", false},
-		{"quantiles", 2, false, "--learner rfm --scale quantile --missing zero --calibrate isotonic", true},
-		{"robust", 0, false, "--learner rfm --leaf 200 --scale robust --missing mean", false},
-		{"sorf", 3, true, "--map sorf --features 512 --learner logistic --date when,day", true},
-		{"tensorsketch", 3, true, "--map tensorsketch --kernel poly --features 200 --learner svm --calibrate temperature --missing zero", true},
-		{"threshold", 2, false, "--learner rfm --threshold recall=0.95", true},
-		{"threshold and platt", 2, false, "--map rff --features 64 --learner ridge --calibrate platt --threshold 0.3", true},
-		{"rff", 2, false, "--map rff --features 256 --learner ridge --calibrate platt --scale l2", true},
-		{"components", 0, false, "--map rff --features 128 --components 20 --learner ridge", false},
-		{"votes", 4, false, "--learner kernel-svm --kernel rbf --multiclass ovo", false},
-		{"online", 3, false, "--map rff --features 64 --learner online --loss logistic", true},
-		{"variance", 0, false, "--map orf --features 64 --learner ridge --variance", false},
-		{"metric", 3, false, "--learner kernel-ridge --kernel rbf --metric full", false},
-		{"nu", 0, false, "--learner kernel-ridge --kernel matern --nu 1.5 --scale l1", false},
-		{"labels", -1, false, "--task multilabel --label-separator ; --map rff --features 64 --learner ridge", false},
-		{"labels with odds", -1, false, "--task multilabel --label-separator ; --map rff --features 64 --learner logistic", true},
-		{"outliers", 0, false, "--task outliers --map rff --features 64 --learner one-class", false},
-		{"chain", 3, false, `--map {"map":"chain","steps":[{"map":"countsketch","features":5},{"map":"rff","features":40}]} --learner ridge`, false},
-		{"sum", 3, false, `--map {"map":"sum","weights":[1,2],"steps":[{"map":"nystrom","features":20},{"map":"rff","features":40}]} --learner svm`, false},
-	}
-	for _, c := range testenv.Few(t, cases, 3, "every coding, map and learner in ONNX, by Python and Node") {
-		table := func(n int) string {
-			switch {
-			case c.messy:
-				return messyTable(n, c.classes)
-			case c.classes < 0:
-				return labelledTable(n)
-			}
-			return exportTable(n, c.classes, true)
-		}
-		name := strings.ReplaceAll(c.name, " ", "-")
-		data, more := write(t, dir, name+".a.csv", table(700)), write(t, dir, name+".csv", table(rows))
-		file := filepath.Join(dir, name+".mercer")
-		check := onnxCheck{Name: c.name, Model: filepath.Join(dir, name+".onnx"), Data: more, Told: filepath.Join(dir, name+".told")}
-		if r := mercer(t, append([]string{"train", data, "-o", file}, strings.Fields(c.flags)...)...); r.code != 0 {
-			t.Fatalf("%s: %s", c.name, r.stderr)
-		}
-		ask := []string{"predict", file, more, "--scores", "--json", "-o", check.Told}
-		if c.proba {
-			ask = append(ask, "--proba")
-		}
-		if r := mercer(t, ask...); r.code != 0 {
-			t.Fatalf("%s: %s", c.name, r.stderr)
-		}
-		ok(t, "export", file, "--target", "onnx", "-o", check.Model)
-		checks = append(checks, check)
+	for _, c := range testenv.Few(t, exportCases, 3, "every coding, map and learner in ONNX, by Python and Node") {
+		name := c.train(t, dir, 700, rows)
+		ok(t, "export", name+".mercer", "--target", "onnx", "-o", name+".onnx")
+		checks = append(checks, onnxCheck{Name: c.name, Model: name + ".onnx", Data: name + ".csv", Told: name + ".told"})
 	}
 	runChecks(t, checks, python, "-B", "testdata/onnx_check.py")
 

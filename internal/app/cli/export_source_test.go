@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"mercer/internal/engine/chromium"
 	"mercer/internal/engine/testenv"
 	"mercer/model"
 )
@@ -121,6 +124,7 @@ func goDriver(t *testing.T, checks []sourceCheck) string {
 type sourceSaid struct {
 	Scores     []float64
 	Label      string
+	Class      *int // or its number
 	Labels     []string
 	Prediction any
 
@@ -184,6 +188,9 @@ func (c *sourceCheck) compare() error {
 	}
 	for i, w := range want {
 		g := got[i]
+		if g.Class != nil {
+			g.Label = m.Classes()[*g.Class]
+		}
 		if len(g.Scores) != len(w.Scores) {
 			return fmt.Errorf("row %d: %d scores of %d", i, len(g.Scores), len(w.Scores))
 		}
@@ -303,73 +310,109 @@ func TestSourcePredictsRawColumns(t *testing.T) {
 	const rows = 2000
 	dir := t.TempDir()
 	var checks []sourceCheck
-	cases := []struct {
-		name    string
-		classes int
-		messy   bool
-		flags   string
-		proba   bool
-	}{
-		{"default", 3, false, "", false},
-		{"sorf", 3, false, "--map sorf --features 512 --learner logistic", true},
-		{"labels with odds", -1, false, "--task multilabel --label-separator ; --map rff --features 64 --learner logistic", true},
-		{"threshold and platt", 2, false, "--map rff --features 64 --learner ridge --calibrate platt --threshold 0.3", true},
-		{"default of numbers", 0, true, "--ordinal grade=S<M<L --date when,day", false},
-		{"leaves", 3, true, "--learner rfm --leaf 300 --calibrate platt --ordinal grade=S<M<L --date when,day", true},
-		{"means", 3, false, "--learner rfm --target-means all", false},
-		{"means of messy columns", 2, true, "--learner rfm --target-means all --ordinal grade=S<M<L --date when,day", false},
-		{"quantiles", 2, false, "--learner rfm --scale quantile --missing zero --calibrate isotonic", true},
-		{"robust", 0, false, "--learner rfm --leaf 200 --scale robust --missing mean", false},
-		{"fastfood", 2, true, "--map fastfood --kernel rbf --features 200 --learner svm --calibrate platt --date when,day", true},
-		{"tensorsketch", 3, true, "--map tensorsketch --kernel poly --features 200 --learner svm --calibrate temperature --missing zero --date when,day", true},
-		{"threshold", 2, false, "--learner rfm --threshold recall=0.95", true},
-		{"rff", 2, false, "--map rff --features 256 --learner ridge --calibrate platt --scale l2", true},
-		{"components", 0, false, "--map rff --features 128 --components 20 --learner ridge", false},
-		{"votes", 4, false, "--learner kernel-svm --kernel rbf --multiclass ovo", false},
-		{"online", 3, false, "--map rff --features 64 --learner online --loss logistic", true},
-		{"metric", 3, false, "--learner kernel-ridge --kernel rbf --metric full --calibrate logit", true},
-		{"nu", 0, false, "--learner kernel-ridge --kernel matern --nu 1.5 --scale l1", false},
-		{"labels", -1, false, "--task multilabel --label-separator ; --map rff --features 64 --learner ridge", false},
-		{"outliers", 0, false, "--task outliers --map rff --features 64 --learner one-class", false},
-		{"projected", 2, true, "--map pk-rp --kernel poly --degree 2 --features 200 --sparsity 3 --learner logistic --date when,day", true},
-		{"chain", 3, false, `--map {"map":"chain","steps":[{"map":"countsketch","features":5},{"map":"sorf","features":40}]} --learner ridge`, false},
-		{"sum", 3, false, `--map {"map":"sum","weights":[1,2],"steps":[{"map":"nystrom","features":20},{"map":"rff","features":40}]} --learner svm`, false},
-	}
-	for _, c := range testenv.Few(t, cases, 4, "every coding, map and learner as source code of every language, on other machines too") {
-		table := func(n int) string {
-			switch {
-			case c.messy:
-				return messyTable(n, c.classes)
-			case c.classes < 0:
-				return labelledTable(n)
-			}
-			return exportTable(n, c.classes, true)
-		}
-		name := strings.ReplaceAll(c.name, " ", "-")
-		data, more := write(t, dir, name+".a.csv", table(700)), write(t, dir, name+".csv", table(rows))
-		file, told := filepath.Join(dir, name+".mercer"), filepath.Join(dir, name+".told")
-		if r := mercer(t, append([]string{"train", data, "-o", file}, strings.Fields(c.flags)...)...); r.code != 0 {
-			t.Fatalf("%s: %s", c.name, r.stderr)
-		}
-		ask := []string{"predict", file, more, "--scores", "--json", "-o", told}
-		if c.proba {
-			ask = append(ask, "--proba")
-		}
-		if r := mercer(t, ask...); r.code != 0 {
-			t.Fatalf("%s: %s", c.name, r.stderr)
-		}
-		json := asRows(t, more, rows)
+	for _, c := range testenv.Few(t, exportCases, 4, "every coding, map and learner as source code of every language, on other machines too") {
+		name := c.train(t, dir, 700, rows)
+		json := asRows(t, name+".csv", rows)
 		for _, target := range sources {
-			check := sourceCheck{Name: c.name, target: target, Model: filepath.Join(dir, name+"."+strings.Replace(target, "js", "mjs", 1)), Rows: json,
-				told: told, file: file, Others: os.Getenv("MERCER_LONG") != ""}
-			if r := mercer(t, "export", file, "--target", target, "-o", check.Model); r.code != 0 {
-				t.Errorf("%s: %s", c.name, r.stderr)
-				continue
-			}
+			check := sourceCheck{Name: c.name, target: target, Model: name + "." + strings.Replace(target, "js", "mjs", 1), Rows: json,
+				told: name + ".told", file: name + ".mercer", Others: os.Getenv("MERCER_LONG") != ""}
+			ok(t, "export", check.file, "--target", target, "-o", check.Model)
 			checks = append(checks, check)
 		}
 	}
 	checkSources(t, checks)
+}
+
+// wasmMost is the most bytes of a program for js/wasm that only predicts.
+const wasmMost = 3 << 20
+
+// buildWASM builds examples/wasm for a model as m.wasm, beside which it puts what runs it.
+func buildWASM(t *testing.T, dir, file string) {
+	t.Helper()
+	program := t.TempDir()
+	if err := os.CopyFS(program, os.DirFS("../../../examples/wasm")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(program, "model"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ok(t, "export", file, "--target", "go", "-o", filepath.Join(program, "model/model.go"))
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(dir, "m.wasm"), ".")
+	build.Dir, build.Env = program, append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	if text, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if st, err := os.Stat(filepath.Join(dir, "m.wasm")); err != nil || st.Size() > wasmMost {
+		t.Errorf("%v, or more than %d bytes", err, wasmMost)
+	} else {
+		t.Logf("m.wasm has %d bytes", st.Size())
+	}
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	support, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib/wasm/wasm_exec.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "wasm_exec.js", string(support))
+}
+
+// Modules predict in a browser what mercer predict does, and so does the program of examples/wasm, which is small, there and in Node.
+func TestSourceInABrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
+	t.Parallel()
+	browser, node := chromium.Open(t), testenv.Program(t, "node")
+	dir := t.TempDir()
+	c := exportCase{"m", 3, true, "--map sorf --features 1024 --learner logistic --date when,day", true}
+	check := sourceCheck{file: c.train(t, dir, 500, 300) + ".mercer", told: filepath.Join(dir, "m.told")}
+	ok(t, "export", check.file, "--target", "js", "-o", filepath.Join(dir, "m.mjs"))
+	buildWASM(t, dir, check.file)
+	rows := filepath.Base(asRows(t, filepath.Join(dir, "m.csv"), 300))
+	write(t, dir, "page.html", `<!doctype html><link rel="icon" href="data:,"><title>-</title>`)
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	m, err := model.Load(check.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var columns []string
+	for _, c := range m.Info().Schema.Columns {
+		columns = append(columns, c.Name)
+	}
+	names, err := json.Marshal(columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const all = `if (!selfTest()) throw new Error("its own rows"); return all.map(row => JSON.stringify(predict(`
+	const ofModule = `const { predict, selfTest } = await import("./m.mjs"); ` + all + `row))).join("\n")`
+	ofWASM := `await import("./wasm_exec.js"); const go = new Go(); go.run((await WebAssembly.instantiate(await bytes("m.wasm"), go.importObject)).instance); ` +
+		all + string(names) + `.map(name => row[name])))).join("\n")`
+	inChromium := func(code string) (lines string) {
+		const fetched = `(async () => { const bytes = async path => await (await fetch(path)).arrayBuffer(); const all = await (await fetch("%s")).json(); %s })()`
+		if console := browser.Evaluate(server.URL+"/page.html", fmt.Sprintf(fetched, rows, code), &lines); console != "" {
+			t.Errorf("the console says %q", console)
+		}
+		return lines
+	}
+	inNode := func(code string) string {
+		const read = `(async () => { const bytes = path => require("fs").readFileSync(path); const all = JSON.parse(bytes("%s")); %s })()`
+		cmd := exec.Command(node, "-e", fmt.Sprintf(read, rows, code)+".then(lines => { console.log(lines); process.exit(0) })")
+		cmd.Dir = dir
+		text, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		return strings.TrimSpace(string(text))
+	}
+	for name, lines := range map[string]string{"js in Chromium": inChromium(ofModule), "wasm in Chromium": inChromium(ofWASM), "wasm in Node": inNode(ofWASM)} {
+		check.Out = write(t, dir, "out", lines)
+		if err := check.compare(); err != nil || strings.Count(lines, "\n") != 299 {
+			t.Errorf("%s: %v, or fewer lines: %.200s", name, err, lines)
+		}
+	}
 }
 
 // hostileTexts end strings, comments and templates of a language, or are words of it.

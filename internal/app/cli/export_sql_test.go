@@ -51,69 +51,15 @@ func TestDatabasesPredictRawColumns(t *testing.T) {
 	const view, table = `m"; DROP TABLE rows; --`, `ro'w\s " é`
 	dir := t.TempDir()
 	var checks []sqlCheck
-	cases := []struct {
-		name    string
-		classes int
-		messy   bool
-		flags   string
-		proba   bool
-	}{
-		{"default", 3, false, "", false},
-		{"default of numbers", 0, true, "--ordinal grade=S<M<L --date when,day", false},
-		{"leaves", 3, true, "--learner rfm --leaf 300 --calibrate platt --ordinal grade=S<M<L --date when,day", true},
-		{"means", 3, false, "--learner rfm --target-means all", false},
-		{"means of messy columns", 2, true, "--learner rfm --target-means all --ordinal grade=S<M<L --date when,day", false},
-		{"quantiles", 2, false, "--learner rfm --scale quantile --missing zero --calibrate isotonic", true},
-		{"threshold", 2, false, "--learner rfm --threshold recall=0.95", true},
-		{"trees of more classes than a table holds", 18, false, "--learner rfm --features 40 --leaf 100", false},
-		{"threshold of scores", 2, false, "--learner ridge --map rff --features 64 --threshold score=-0.25", false},
-		{"robust", 0, false, "--learner rfm --leaf 200 --scale robust --missing mean", false},
-		{"sorf", 3, true, "--map sorf --features 512 --learner logistic --date when,day", true},
-		{"rff in a table", 2, false, "--map rff --features 3000 --learner ridge --calibrate platt --scale l2", true},
-		{"tensorsketch", 3, true, "--map tensorsketch --kernel poly --features 200 --learner svm --calibrate temperature --missing zero", true},
-		{"components", 0, false, "--map rff --features 128 --components 20 --learner ridge", false},
-		{"votes", 4, false, "--learner kernel-svm --kernel rbf --multiclass ovo", false},
-		{"online", 3, false, "--map rff --features 64 --learner online --loss logistic", true},
-		{"metric", 3, false, "--learner kernel-ridge --kernel rbf --metric full --calibrate logit", true},
-		{"nu", 0, false, "--learner kernel-ridge --kernel matern --nu 1.5 --scale l1", false},
-		{"labels", -1, false, "--task multilabel --label-separator ; --map rff --features 64 --learner ridge", false},
-		{"labels with odds", -1, false, "--task multilabel --label-separator ; --map rff --features 64 --learner logistic", true},
-		{"outliers", 0, false, "--task outliers --map rff --features 64 --learner one-class", false},
-		{"projected", 2, true, "--map pk-rp --kernel poly --degree 2 --features 200 --sparsity 3 --learner logistic --date when,day", true},
-		{"two projections", 0, false, "--map d2pk-rp --kernel poly --degree 2 --coef0 0 --features 100 --learner ridge", false},
-		{"chain", 3, false, `--map {"map":"chain","steps":[{"map":"rff","features":12},{"map":"rff","features":40}]} --learner ridge`, false},
-		{"sum", 3, false, `--map {"map":"sum","weights":[1,2],"steps":[{"map":"nystrom","features":20},{"map":"rff","features":40}]} --learner svm`, false},
-	}
-	for _, c := range testenv.Few(t, cases, 3, "every coding, map and learner in SQL") {
-		data := func(n int) string {
-			switch {
-			case c.messy:
-				return messyTable(n, c.classes)
-			case c.classes < 0:
-				return labelledTable(n)
-			}
-			return exportTable(n, c.classes, true)
-		}
-		name := strings.ReplaceAll(c.name, " ", "-")
-		a, more := write(t, dir, name+".a.csv", data(450)), write(t, dir, name+".csv", data(200))
-		file, told := filepath.Join(dir, name+".mercer"), filepath.Join(dir, name+".told")
-		if r := mercer(t, append([]string{"train", a, "-o", file}, strings.Fields(c.flags)...)...); r.code != 0 {
-			t.Fatalf("%s: %s", c.name, r.stderr)
-		}
-		if model, err := os.ReadFile(file); err != nil || strings.HasPrefix(c.name, "trees") && !bytes.Contains(model, []byte("rfm.trees")) {
+	for _, c := range testenv.Few(t, exportCases, 3, "every coding, map and learner in SQL") {
+		name := c.train(t, dir, 450, 200)
+		if model, err := os.ReadFile(name + ".mercer"); err != nil || strings.HasPrefix(c.name, "trees") && !bytes.Contains(model, []byte("rfm.trees")) {
 			t.Fatalf("%s: %v, or the model has no trees", c.name, err)
 		}
-		ask := []string{"predict", file, more, "--scores", "--json", "-o", told}
-		if c.proba {
-			ask = append(ask, "--proba")
-		}
-		if r := mercer(t, ask...); r.code != 0 {
-			t.Fatalf("%s: %s", c.name, r.stderr)
-		}
 		for _, target := range databases {
-			out := filepath.Join(dir, name+"."+target+".sql")
-			ok(t, "export", file, "--target", target, "--view", view, "--table", table, "-o", out)
-			checks = append(checks, sqlCheck{Name: c.name, Target: target, Model: out, Data: more, Told: told, View: view, Table: table})
+			out := name + "." + target + ".sql"
+			ok(t, "export", name+".mercer", "--target", target, "--view", view, "--table", table, "-o", out)
+			checks = append(checks, sqlCheck{Name: c.name, Target: target, Model: out, Data: name + ".csv", Told: name + ".told", View: view, Table: table})
 		}
 	}
 	checkSQL(t, checks)

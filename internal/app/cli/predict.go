@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	front "mercer"
 	"mercer/dataset"
 	"mercer/eval"
 	"mercer/internal/engine/atomicfile"
@@ -24,10 +25,10 @@ import (
 
 // predict is the state of the command of that name.
 type predict struct {
+	predictedColumns
+	following
 	data     dataset.Options
 	out      destination
-	scores   bool
-	variance bool
 	interval string // "": none
 	level    float64
 	args     []string
@@ -35,11 +36,24 @@ type predict struct {
 	json     bool
 	progress string
 
-	threshold string
-	check     string
-	drift     *eval.Drift
+	check string
+	drift *eval.Drift
+}
+
+// predictedColumns are what a prediction has.
+type predictedColumns struct {
+	scores    bool
+	variance  bool
 	withInput bool
 	top       int
+	threshold string
+}
+
+// following is how predictions go on.
+type following struct {
+	more   func() (*rows, error) // rows that follow those of the first source, nil at the end; nil if there are none
+	count  int                   // of rows that were predicted
+	unseen []front.Unseen
 }
 
 func newPredict() *cobra.Command {
@@ -95,15 +109,13 @@ tab and the prediction.`,
 	f := cmd.Flags()
 	f.StringVarP(&p.out.path, "output", "o", "", "file to write the predictions to (default: standard output)")
 	f.StringVar(&p.out.format, "output-format", "auto", "how the predictions are written: auto (by the name of the file), csv, tsv, jsonl, parquet, arrow, arrows")
-	f.BoolVar(&p.scores, "scores", false, "add the scores")
+	p.predictedColumns.flags(cmd)
 	f.BoolVar(&p.variance, "variance", false, "add the standard deviation of each predicted number (of a model trained with --variance)")
+	f.IntVar(&p.top, "top-k", 0, "the classes with the largest probabilities, so many, in a table with names (default: the probabilities of all)")
 	f.StringVar(&p.interval, "interval", "", "add the lower and upper end of the interval that holds the truth with this probability "+
 		"(default 0.9, or that of --conformal)")
 	f.Lookup("interval").NoOptDefVal = anyLevel
 	f.BoolVar(&p.proba, "proba", false, "add the probabilities of the classes or labels")
-	f.BoolVar(&p.withInput, "with-input", false, "write all columns of the input before the prediction, in a table with names")
-	f.IntVar(&p.top, "top-k", 0, "the classes with the largest probabilities, so many, in a table with names (default: the probabilities of all)")
-	thresholdFlag(cmd, &p.threshold)
 	f.StringVar(&p.check, "check", "", "compare DATA with what the training had: warn tells of rows outside its ranges and of columns that have drifted, fail "+
 		"exits with code 3 as well if any has")
 	f.Lookup("check").NoOptDefVal = "warn"
@@ -112,6 +124,13 @@ tab and the prediction.`,
 	f.BoolVar(&p.json, "json", false, "one JSON object a line, with prediction and scores, and probabilities where the model has them")
 	ProgressFlag(cmd, &p.progress)
 	return cmd
+}
+
+func (p *predictedColumns) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&p.scores, "scores", false, "add the scores")
+	f.BoolVar(&p.withInput, "with-input", false, "write all columns of the input before the prediction, in a table with names")
+	thresholdFlag(cmd, &p.threshold)
 }
 
 // unwritten are the endings of files that say what the lines of a text are not.
@@ -195,24 +214,41 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 	if kind := foreignKind(modelPath); kind != "" {
 		return p.runForeign(cmd, kind, modelPath, path, bars)
 	}
-	m, err := model.Load(modelPath)
+	m, err := p.load(modelPath)
 	if err != nil {
 		return err
 	}
-	if m, err = divided(m, modelPath, p.threshold); err != nil {
+	src, err := openRows(cmd, m, path, p.data)
+	if err != nil {
 		return err
+	}
+	defer src.Close()
+	if err := p.writeAll(cmd, m, src, bars); err != nil {
+		return err
+	}
+	return p.endCheck(cmd, path)
+}
+
+// load reads a model that can predict what is asked for, and settles how its data are read.
+func (p *predict) load(path string) (*model.Model, error) {
+	m, err := model.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	if m, err = divided(m, path, p.threshold); err != nil {
+		return nil, err
 	}
 	if _, err := p.spread(m, matrix.Rows{Dense: matrix.NewDense(0, m.Dim())}, matrix.NewDense(0, m.Outputs())); err != nil {
-		return fmt.Errorf("%s: %w", modelPath, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if err := m.NoProbabilities(); p.proba && err != nil {
-		return fmt.Errorf("%s: %w", modelPath, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := p.beginCheck(m, modelPath); err != nil {
-		return err
+	if err := p.beginCheck(m, path); err != nil {
+		return nil, err
 	}
 	if p.top < 0 {
-		return usagef("--top-k %d: give 1 or more", p.top)
+		return nil, usagef("--top-k %d: give 1 or more", p.top)
 	}
 	if p.data.Columns.Carry = "id"; p.withInput {
 		p.data.Columns.Carry = "all"
@@ -221,34 +257,24 @@ func (p *predict) run(cmd *cobra.Command, modelPath, path string) error {
 		p.data.Columns.Carry = ""
 	}
 	m.Info().Schema.Unlabelled = true
-	src, err := openRows(cmd, m, path, p.data)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	if p.tabular() && m.Bag() == nil {
-		if err := p.runTable(cmd, m, src, bars); err != nil {
-			return err
-		}
-		warnUnseen(cmd, unseenIn(src))
-		return p.endCheck(cmd, path)
-	}
+	return m, nil
+}
 
-	err = p.output(cmd, bars, func(w *bufio.Writer) error {
-		return eachScored(cmd, m, src, bars, func(x matrix.Rows, scores *matrix.Dense, keys []string) error {
-			p.compared(x)
-			extra, err := p.spread(m, x, scores)
-			if err != nil {
-				return err
-			}
-			return p.write(w, m, scores, extra, keys)
+// writeAll writes the predictions of the rows of src, and of those that follow.
+func (p *predict) writeAll(cmd *cobra.Command, m *model.Model, src *rows, bars *Progress) (err error) {
+	if p.tabular() && m.Bag() == nil {
+		err = p.runTable(cmd, m, src, bars)
+	} else {
+		err = p.output(cmd, bars, func(w *bufio.Writer) error {
+			return p.eachScored(cmd, m, src, bars, func(b dataset.Step, scores *matrix.Dense, extra spread) error {
+				return p.write(w, m, scores, extra, bagKeys(b.Pass))
+			})
 		})
-	})
-	if err != nil {
-		return err
 	}
-	warnUnseen(cmd, unseenIn(src))
-	return p.endCheck(cmd, path)
+	if err == nil {
+		warnUnseen(cmd, p.unseen)
+	}
+	return err
 }
 
 // output lets work write to the file that was asked for, which appears whole or not at all, or to
@@ -278,26 +304,41 @@ func (p *predict) output(cmd *cobra.Command, bars *Progress, work func(w *bufio.
 	return commit()
 }
 
-// eachScored predicts the rows of src batch by batch; keys are the names of bags that have some.
-func eachScored(cmd *cobra.Command, m *model.Model, src dataset.Source, bars *Progress,
-	body func(x matrix.Rows, scores *matrix.Dense, keys []string) error) error {
+// eachScored predicts the rows of src, and of those that follow, batch by batch.
+func (p *predict) eachScored(cmd *cobra.Command, m *model.Model, src *rows, bars *Progress,
+	body func(b dataset.Step, scores *matrix.Dense, extra spread) error) error {
 	var scores matrix.Dense
-	rows := 0
-	for b, err := range dataset.Each(cmd.Context(), src) {
-		if err != nil {
+	for p.count = 0; ; {
+		for b, err := range dataset.Each(cmd.Context(), src) {
+			if err != nil {
+				return err
+			}
+			scores.Reshape(b.X.Len(), m.Outputs())
+			var extra spread
+			if err = m.Learned(&scores, b.X); err == nil {
+				extra, err = p.spread(m, b.X, &scores)
+			}
+			if err != nil {
+				return dataset.Locate(err, src, b.First)
+			}
+			p.compared(b.X)
+			if err := body(b, &scores, extra); err != nil {
+				return err
+			}
+			p.count += b.X.Len()
+			bars.Report("predict", p.count, b.Pass.Progress())
+		}
+		p.unseen = append(p.unseen, unseenIn(src)...)
+		if p.more == nil {
+			return nil
+		}
+		next, err := p.more()
+		if next == nil {
 			return err
 		}
-		scores.Reshape(b.X.Len(), m.Outputs())
-		if err := m.Learned(&scores, b.X); err != nil {
-			return dataset.Locate(err, src, b.First)
-		}
-		if err := body(b.X, &scores, bagKeys(b.Pass)); err != nil {
-			return dataset.Locate(err, src, b.First)
-		}
-		rows += b.X.Len()
-		bars.Report("predict", rows, b.Pass.Progress())
+		defer next.Close()
+		src = next
 	}
-	return nil
 }
 
 // spread is how sure a regression is of each row.

@@ -68,26 +68,11 @@ func (p *predict) runTable(cmd *cobra.Command, m *model.Model, src *rows, bars *
 		if err := t.begin(); err != nil {
 			return err
 		}
-		var scores matrix.Dense
-		n := 0
-		for b, err := range dataset.Each(cmd.Context(), src) {
-			if err != nil {
-				return err
-			}
-			scores.Reshape(b.X.Len(), m.Outputs())
-			if err := m.Learned(&scores, b.X); err != nil {
-				return dataset.Locate(err, src, b.First)
-			}
-			extra, err := p.spread(m, b.X, &scores)
-			if err != nil {
-				return dataset.Locate(err, src, b.First)
-			}
-			p.compared(b.X)
-			if err := t.rows(&scores, extra, dataset.Carried(b.Pass)); err != nil {
-				return err
-			}
-			n += b.X.Len()
-			bars.Report("predict", n, b.Pass.Progress())
+		err := p.eachScored(cmd, m, src, bars, func(b dataset.Step, scores *matrix.Dense, extra spread) error {
+			return t.rows(scores, extra, dataset.Carried(b.Pass))
+		})
+		if err != nil {
+			return err
 		}
 		if t.records != nil {
 			t.records.Flush()

@@ -28,7 +28,7 @@ Airflow, a shell. "plan" divides the data into pieces and these into shards. The
 "run" runs one shard, on any machine that sees the data and the folder of the plan, and "merge" puts
 together what all shards have found. "solve" makes the model after the last round. A round looks at
 tables (what their columns hold), one surveys the rows, one collects statistics of their features; "next"
-names the one that is next.
+names the one that is next. "predict" predicts the rows of a shard, by a model of any kind.
 
 Sums are added by a tree over the pieces, and rows are drawn by their place in a piece, so the
 model has the same bytes for any number of shards, in any order. A shard that runs twice counts
@@ -42,13 +42,13 @@ docs/shards.md has examples and what it costs.`,
   mercer shard solve plan -o clicks.mercer`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("no command; shard has plan, run, merge, next and solve")
+				return usagef("no command; shard has plan, run, merge, next, solve and predict")
 			}
-			return usagef("shard has no command %q; it has plan, run, merge, next and solve", args[0])
+			return usagef("shard has no command %q; it has plan, run, merge, next, solve and predict", args[0])
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
-	cmd.AddCommand(newShardPlan(), newShardRun(), newShardMerge(), newShardNext(), newShardSolve())
+	cmd.AddCommand(newShardPlan(), newShardRun(), newShardMerge(), newShardNext(), newShardSolve(), newShardPredict())
 	return cmd
 }
 
@@ -175,10 +175,15 @@ func workOn(cmd *cobra.Command, folder string, memory bytesValue) (*shard.Worker
 	if opt.Memory == 0 {
 		opt.Memory = availableMemory() / 5 * 4
 	}
-	if st, err := os.Stat(folder); err == nil && !st.IsDir() {
-		folder = filepath.Dir(folder) // of plan.json
+	return shard.NewWorker(cmd.Context(), shard.Dir(planFolder(folder)), opt)
+}
+
+// planFolder is the folder of a plan, of which plan.json may be given.
+func planFolder(path string) string {
+	if st, err := os.Stat(path); err == nil && !st.IsDir() {
+		return filepath.Dir(path)
 	}
-	return shard.NewWorker(cmd.Context(), shard.Dir(folder), opt)
+	return path
 }
 
 func newShardRun() *cobra.Command {

@@ -135,3 +135,74 @@ func TestShardsOnTheCommandLine(t *testing.T) {
 		}
 	}
 }
+
+// The tables of all shards, one after another, are what predict writes, of a file, of several, and of rows without names; one that fails leaves none.
+func TestPredictShards(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	data := write(t, dir, "a.csv", messyTable(700, 2))
+	svm := write(t, dir, "a.svm", strings.Repeat("1 1:2 3:4\n-1 1:1 2:0.5\n-1 2:3\n", 90))
+	ok(t, "train", data, "-o", at("a.mercer"), "--map", "rff", "--features", "32", "--learner", "logistic", "--id", "label")
+	ok(t, "train", svm, "-o", at("svm.mercer"), "--features", "16", "--learner", "svm")
+	parts := t.TempDir()
+	for _, name := range []string{"1.csv", "2.csv", "3.csv"} {
+		write(t, parts, name, messyTable(150+len(parts), 2))
+	}
+	for _, c := range []struct {
+		data, model string
+		flags       []string
+	}{
+		{data, "a.mercer", []string{"--with-input", "--scores"}},
+		{data, "a.mercer", nil},
+		{parts, "a.mercer", []string{"--threshold", "0.3"}},
+		{svm, "svm.mercer", []string{"--scores"}},
+	} {
+		plan, out, want := filepath.Join(t.TempDir(), "plan"), filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "want.csv")
+		ok(t, "shard", "plan", c.data, "-o", plan, "--shards", "3", "--piece", "1KiB")
+		ok(t, append([]string{"predict", at(c.model), c.data, "-o", want}, c.flags...)...)
+		words := append([]string{"shard", "predict", plan, at(c.model), "-o", out}, c.flags...)
+		ok(t, append(words, "--shard", "2")...)
+		ok(t, append(words, "--shard", "0-1")...)
+		ok(t, append(words, "--all")...)
+		var all []string
+		for i := range 3 {
+			text, err := os.ReadFile(filepath.Join(out, fmt.Sprintf("shard-%05d.csv", i)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.SplitAfterN(string(text), "\n", 2)
+			if i == 0 {
+				all = append(all, lines[0])
+			}
+			all = append(all, lines[1])
+		}
+		text, err := os.ReadFile(want)
+		if got := strings.Join(all, ""); err != nil || got != string(text) {
+			t.Errorf("%s %v: other predictions of three shards: %.300s, %.300s, %v", c.data, c.flags, got, text, err)
+		}
+	}
+
+	good := "x,y\n" + strings.Repeat("1,2\n3,4\n", 200)
+	bad := write(t, dir, "bad.csv", good)
+	ok(t, "train", bad, "-o", at("bad.mercer"), "--learner", "ridge", "--features", "8", "--label", "y", "--missing", "error")
+	ok(t, "shard", "plan", bad, "-o", at("bad"), "--shards", "2", "--piece", "400", "--label", "y")
+	write(t, dir, "bad.csv", strings.Replace(good, "1,2\n3,4\n1,2\n3,4\n", "o,2\n3,4\n1,2\n3,4\n", 1))
+	ok(t, "shard", "predict", at("bad"), at("bad.mercer"), "-o", at("out"), "--shard", "1", "--json", "--output-format", "jsonl")
+	r := mercer(t, "shard", "predict", at("bad"), at("bad.mercer"), "-o", at("out"), "--shard", "0")
+	if left, _ := filepath.Glob(at("out/*")); r.code != 1 || !strings.Contains(r.stderr, "shard 0, piece 0 (") || !strings.Contains(r.stderr, "bad.csv:2") ||
+		len(left) != 1 || filepath.Base(left[0]) != "shard-00001.jsonl" {
+		t.Errorf("%d, %s, %v", r.code, r.stderr, left)
+	}
+	for args, want := range map[string]string{
+		"--shard 0":                            "give -o FOLDER",
+		"--shard 2 -o " + at("o"):              "shards 0 to 1",
+		"--all --output-format=avro -o " + dir: `"avro" is not known`,
+	} {
+		if r := mercer(t, append([]string{"shard", "predict", at("bad"), at("bad.mercer")}, strings.Fields(args)...)...); r.code != 2 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: %d, %s", args, r.code, r.stderr)
+		}
+	}
+}

@@ -51,6 +51,18 @@ func ReceiptText(w io.Writer, r *shard.Receipt, seconds float64) {
 		units.Plural(len(r.Files), "file"), units.Seconds(seconds))
 }
 
+// Predicted tells of the predictions of a shard.
+type Predicted struct {
+	Shard int    `json:"shard"`
+	Rows  int    `json:"rows"`
+	File  string `json:"file"`
+}
+
+// Text says so.
+func (p Predicted) Text(w io.Writer, seconds float64) {
+	fmt.Fprintf(w, "shard %d: %s rows in %s, %s\n", p.Shard, units.Count(p.Rows), visible.Text(p.File), units.Seconds(seconds))
+}
+
 // NotNeeded says that there is nothing to do in a round.
 func NotNeeded(w io.Writer, round string, asJSON bool) {
 	if !asJSON {

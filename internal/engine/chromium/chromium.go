@@ -202,6 +202,24 @@ func (b *Browser) Screenshot(url string, dark bool, width, height int) (picture 
 	return picture, p.close()
 }
 
+// Evaluate decodes what an expression of JavaScript, or its promise, comes to in a page, and gives what the console says.
+func (b *Browser) Evaluate(url, expression string, result any) (console string) {
+	b.t.Helper()
+	p := b.show(url, false, 800, 600)
+	var said struct {
+		Result           struct{ Value json.RawMessage }
+		ExceptionDetails *struct{ Exception struct{ Description string } }
+	}
+	p.call("Runtime.evaluate", values{"expression": expression, "awaitPromise": true, "returnByValue": true}, &said)
+	if e := said.ExceptionDetails; e != nil {
+		b.t.Fatalf("Chromium: %s", e.Exception.Description)
+	}
+	if err := json.Unmarshal(said.Result.Value, result); err != nil {
+		b.t.Fatal(err)
+	}
+	return p.close()
+}
+
 // Seen counts what a picture shows of a page: every second point that is text, and those that are of blue curves.
 func Seen(m image.Image, dark bool) (text, curves int) {
 	for x := 0; x < m.Bounds().Dx(); x += 2 {

@@ -167,7 +167,7 @@ func (e *Estimate) tryRounds(ctx context.Context, w *Worker) (rows int, err erro
 				err = t.add(ctx, &node{from: i, sum: s})
 			}
 			if err != nil {
-				return 0, w.named(i, err)
+				return 0, w.Plan.Named(i, err)
 			}
 		}
 		total, err := t.root(ctx)
@@ -214,7 +214,7 @@ func (e *Estimate) trySums(ctx context.Context, w *Worker, rows int, opt train.O
 		start := time.Now()
 		s, err := w.piece(ctx, roundStatistics, i)
 		if err != nil {
-			return w.named(i, err)
+			return w.Plan.Named(i, err)
 		}
 		took := time.Since(start).Seconds()
 		if s.rows() > 0 {

@@ -71,7 +71,7 @@ func (w *Worker) Run(ctx context.Context, round string, shard int) (*Receipt, er
 			err = ctx.Err()
 		}
 		if err != nil {
-			return nil, w.named(i, err)
+			return nil, w.Plan.Named(i, err)
 		}
 	}
 	if err := w.writeNodes(ctx, r, t); err != nil {
@@ -127,8 +127,8 @@ func (w *Worker) sign(ctx context.Context, r *Receipt) error {
 	})
 }
 
-// Sums of features beyond spillFrom bytes leave memory while they wait.
-var spillFrom = int64(256 << 20)
+// Sums of features from spillFrom bytes on leave memory while they wait, since one may wait for each doubling of the pieces.
+var spillFrom = int64(16 << 20)
 
 // leave writes a large sum to a file.
 func (w *Worker) leave(_ context.Context, n *node) error {

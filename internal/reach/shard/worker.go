@@ -263,12 +263,12 @@ func (p *Plan) shardOf(piece int) int {
 	return len(p.Ends)
 }
 
-// named is an error with the shard and the piece that it is about.
-func (w *Worker) named(i int, err error) error {
+// Named is an error with the shard and the piece that it is about.
+func (p *Plan) Named(i int, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return fmt.Errorf("shard %d, piece %d (%s): %w", w.Plan.shardOf(i), i, w.Plan.Data.All[i], err)
+	return fmt.Errorf("shard %d, piece %d (%s): %w", p.shardOf(i), i, p.Data.All[i], err)
 }
 
 // readMerged reads the sum of a round and its checksum.
@@ -378,7 +378,7 @@ func (w *Worker) Train(ctx context.Context) (*model.Model, *train.Report, error)
 				err = t.add(ctx, &node{from: i, sum: s})
 			}
 			if err != nil {
-				return nil, nil, w.named(i, err)
+				return nil, nil, w.Plan.Named(i, err)
 			}
 		}
 		total, err := t.root(ctx)

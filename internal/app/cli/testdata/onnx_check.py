@@ -43,7 +43,7 @@ def check(model, data, told, ties):
     scores = np.array([w["scores"] if "scores" in w else w["prediction"] for w in want], np.float64).reshape(len(want), -1)
     s = got.get("scores", got.get("prediction"))
     assert s.shape == scores.shape, ("shape", s.shape, scores.shape)
-    largest = max(np.abs(scores).max(), 1e-6)  # scores that should be 0 are rounding alone
+    largest = max(np.abs(scores).max(), 1e-3)  # scores that are all next to 0 are rounding alone
     apart = np.abs(s - scores).max(1) / largest
     tied = apart >= 1e-4
     assert tied.mean() <= ties, ("scores", apart.max(), tied.sum())

@@ -1,0 +1,3 @@
+module wasm
+
+go 1.26
