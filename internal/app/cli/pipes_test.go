@@ -14,6 +14,9 @@ import (
 // Data, and what is written, may be pipes, for every command that has such: the result is that of files.
 func TestPipesAsInputAndOutput(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("seconds")
+	}
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	data := write(t, dir, "data.csv", curve(200))
