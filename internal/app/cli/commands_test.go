@@ -65,6 +65,7 @@ var withoutTables = map[string]string{
 	"merge":             "statistics",
 	"serve":             "rows of requests",
 	"shard merge":       "a plan",
+	"shard predict":     "a plan",
 	"shard next":        "a plan",
 	"shard run":         "a plan",
 	"shard solve":       "a plan",
