@@ -1,7 +1,7 @@
 """mercer serve at once and four times its capacity, over sockets: python overload.py MERCER [--seconds 10]
 
 Needs wrk, vegeta (github.com/tsenart/vegeta) and two processors: the server has one, the clients the other. The model is the default one of
-10,000 rows, requests have 50 rows as JSON records and half a second. Prints how many are answered, and how long that takes a client.
+10,000 rows, requests have 200 rows as JSON records and half a second. Prints how many are answered, and how long that takes a client.
 """
 import argparse
 import json
@@ -33,7 +33,7 @@ with open(f"{work}/d.csv", "w") as f:
     f.write(",".join(names) + ",y\n")
     f.writelines(",".join(map(str, x)) + f",{y}\n" for x, y in rows(10_000))
 subprocess.run([mercer, "train", f"{work}/d.csv", "--label", "y", "-o", f"{work}/m.mercer", "--progress", "never"], check=True, stdout=subprocess.DEVNULL)
-body = json.dumps([dict(zip(names, x)) for x, _ in rows(50)])
+body = json.dumps([dict(zip(names, x)) for x, _ in rows(200)])
 open(f"{work}/body", "w").write(body)
 
 with socket.socket() as s:
@@ -57,7 +57,7 @@ try:
         time.sleep(0.1)
     out = subprocess.run(["taskset", "-c", "1", "wrk", "-t1", "-c16", f"-d{args.seconds}s", "-s", f"{work}/wrk.lua", url], capture_output=True, text=True, check=True).stdout
     capacity = float(re.search(r"Requests/sec:\s+(\S+)", out).group(1))
-    print(f"capacity {capacity:.0f} requests/s of 50 rows, {memory()} MiB")
+    print(f"capacity {capacity:.0f} requests/s of 200 rows, {memory()} MiB")
     for times in (1, 4):
         attack = subprocess.run(["taskset", "-c", "1", "vegeta", "attack", "-targets", f"{work}/targets", "-rate", str(round(times * capacity)), "-duration",
                                  f"{args.seconds}s", "-max-workers", "3000"], capture_output=True, check=True).stdout
