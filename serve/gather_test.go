@@ -303,3 +303,22 @@ func TestFourTimesTheCapacity(t *testing.T) {
 		})
 	}
 }
+
+// Under overload what a request has in its body is not looked at: parsing would take the time of those that are answered.
+func TestOverloadIsToldBeforeParsing(t *testing.T) {
+	s := handler(t, "two", Options{})
+	on, err := s.models.find("people", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := on.gather
+	g.running, g.took, g.had = g.places, 10, 1
+	code, body, header := ask(t, s, "POST", "/predict", "", `{"size": }`, "X-Request-Timeout", "1s")
+	if code != 503 || header.Get("Retry-After") == "" || !strings.Contains(body, "longer than the deadline") {
+		t.Errorf("%d %s, to be tried after %q", code, body, header.Get("Retry-After"))
+	}
+	g.running = 0
+	if code, body, _ := ask(t, s, "POST", "/predict", "", `{"size": }`, "X-Request-Timeout", "1s"); code != 400 {
+		t.Errorf("without others: %d %s", code, body)
+	}
+}

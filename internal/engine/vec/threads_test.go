@@ -120,3 +120,16 @@ func TestThePoolServesNestedCallers(t *testing.T) {
 		t.Errorf("%d of %d goroutines of the pool are idle at the end", idle, pool.size)
 	}
 }
+
+// What is to spare does not compute.
+func TestSpare(t *testing.T) {
+	threads, processors := Threads(), runtime.GOMAXPROCS(0)
+	undo := Spare(2)
+	if Threads() != threads || runtime.GOMAXPROCS(0) != processors+2 {
+		t.Errorf("%d threads compute of %d, before %d of %d", Threads(), runtime.GOMAXPROCS(0), threads, processors)
+	}
+	undo()
+	if Threads() != threads || runtime.GOMAXPROCS(0) != processors {
+		t.Errorf("afterwards %d threads compute of %d, before %d of %d", Threads(), runtime.GOMAXPROCS(0), threads, processors)
+	}
+}
