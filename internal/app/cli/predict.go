@@ -308,6 +308,13 @@ func (p *predict) output(cmd *cobra.Command, bars *Progress, work func(w *bufio.
 func (p *predict) eachScored(cmd *cobra.Command, m *model.Model, src *rows, bars *Progress,
 	body func(b dataset.Step, scores *matrix.Dense, extra spread) error) error {
 	var scores matrix.Dense
+	first := src
+	closeFollower := func() { // those that follow are many, and one is open at a time
+		if src != first {
+			_ = src.Close()
+		}
+	}
+	defer closeFollower()
 	for p.count = 0; ; {
 		for b, err := range dataset.Each(cmd.Context(), src) {
 			if err != nil {
@@ -336,7 +343,7 @@ func (p *predict) eachScored(cmd *cobra.Command, m *model.Model, src *rows, bars
 		if next == nil {
 			return err
 		}
-		defer next.Close()
+		closeFollower()
 		src = next
 	}
 }

@@ -8,6 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mercer/dataset"
+	"mercer/matrix"
+	"mercer/model"
 )
 
 // The commands of shards give a model of the same bytes for 1, 3 and 7 shards, and so does --alone; with a single piece it is that of
@@ -205,4 +209,52 @@ func TestPredictShards(t *testing.T) {
 			t.Errorf("%s: %d, %s", args, r.code, r.stderr)
 		}
 	}
+}
+
+// However many pieces follow, one of them is open at a time.
+func TestPiecesAreClosedInTurn(t *testing.T) {
+	dir := t.TempDir()
+	data := write(t, dir, "d.csv", "a,b,y\n"+strings.Repeat("1,2,3\n4,6,5\n3,1,7\n", 10))
+	at := filepath.Join(dir, "m")
+	ok(t, "train", data, "--learner", "ridge", "--features", "8", "-o", at)
+	m, err := model.Load(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := newPredict()
+	cmd.SetContext(t.Context())
+	open, most, pieces := 0, 0, 0
+	piece := func() (*rows, error) {
+		if pieces++; pieces > 5 {
+			return nil, nil
+		}
+		r, err := openRows(cmd, m, data, dataset.Options{})
+		if err == nil {
+			open++
+			most = max(most, open)
+			r.file = closing{r.file, func() { open-- }}
+		}
+		return r, err
+	}
+	first, err := piece()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &predict{following: following{more: piece}}
+	err = p.eachScored(cmd, m, first, &Progress{}, func(dataset.Step, *matrix.Dense, spread) error { return nil })
+	if err != nil || p.count != 150 || most > 3 || open != 1 { // the first is its opener's
+		t.Errorf("%d rows, at most %d pieces open at a time, %d at the end, %v", p.count, most, open, err)
+	}
+	_ = first.Close()
+}
+
+// closing tells that a file is closed.
+type closing struct {
+	dataFile
+	told func()
+}
+
+func (c closing) Close() error {
+	c.told()
+	return c.dataFile.Close()
 }
