@@ -51,6 +51,7 @@ func batchRows(columns int) int {
 type columnBatch struct {
 	rows    int
 	columns []column
+	numbers []int // of the rows in what was read; nil: from 0
 	lines   []int // where each row is, if it is in a file of text; nil: nowhere
 	text    []byte
 	held    any // what the pass that fills it keeps with it
@@ -96,6 +97,7 @@ type column struct {
 	valid   []bool // of numbers: whether a row has one; empty: all have
 	cells   []cell
 	lazy    func(row int, to *cell, text *[]byte) error
+	kept    []int // of a column that is lazy, the rows that were kept; nil: all
 	room    int // rows to come
 }
 
@@ -144,6 +146,9 @@ func (c *column) cell(row int, to *cell, scratch *[]byte) error {
 	switch {
 	case c.kind == columnLazy:
 		*scratch = (*scratch)[:0]
+		if c.kept != nil {
+			row = c.kept[row]
+		}
 		return c.lazy(row, to, scratch)
 	case c.kind == columnCells:
 		*to = c.cells[row]
@@ -205,5 +210,13 @@ func (b *columnBatch) wrong(name string, first, row int, err error) error {
 	if len(b.lines) > 0 {
 		return atLine(name, b.lines[row], err)
 	}
-	return atNumber(name, first+row, err)
+	return atNumber(name, first+b.number(row), err)
+}
+
+// number is that of a row in what was read.
+func (b *columnBatch) number(row int) int {
+	if b.numbers != nil {
+		return b.numbers[row]
+	}
+	return row
 }

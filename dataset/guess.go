@@ -314,6 +314,7 @@ func (t *table) complete(ctx context.Context) error {
 	t.profile = t.describe(c)
 	t.warnOfLeaks()
 	t.warnOfLabel()
+	t.warnOfUnlabelled()
 	t.notices = condensed(t.notices)
 	t.profile.Notices = t.notices
 	return nil

@@ -294,6 +294,10 @@ type Options struct {
 	// need not be given if one of the first rows has several labels.
 	LabelSeparator string `json:"label_separator,omitempty"`
 
+	// DropUnlabelled leaves out the rows of a table that have no label, of which there is otherwise an error. Of lists of labels, and of
+	// formats that always have one, it leaves out none.
+	DropUnlabelled bool `json:"drop_unlabelled,omitempty"`
+
 	// LabelsFile is a file of labels, one per row, for formats that hold only inputs (IDX,
 	// NPY, npz) or for tables: itself IDX, NPY or text.
 	LabelsFile string `json:"labels_file,omitempty"`

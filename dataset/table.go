@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"mercer/internal/engine/option"
 	"mercer/internal/engine/units"
@@ -48,6 +49,8 @@ type table struct {
 
 	mu     sync.Mutex
 	unseen map[int]*Unseen // by input column
+
+	dropped atomic.Int64 // rows without a label that the last pass left out
 }
 
 // role is the use of a column of the file.
@@ -419,6 +422,7 @@ func (t *table) Open(ctx context.Context) (Reader, error) {
 
 // read starts a pass; if c is not nil, the pass collects.
 func (t *table) read(ctx context.Context, c *collector) (*textReader, error) {
+	t.dropped.Store(0)
 	if t.typed != nil {
 		return t.readTyped(ctx, c)
 	}

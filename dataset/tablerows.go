@@ -30,7 +30,8 @@ type tableParser struct {
 
 	typedCells
 
-	second cutter   // of cells that are kept
+	labels []int    // columns that say whether a row is left out
+	second cutter   // of cells that are kept, or say so
 	again  [][]byte // these cells
 
 	coders []coder // by input column, nil for those that have no coding
@@ -68,12 +69,12 @@ func sortPairs(pairs []pair) {
 
 func (t *table) newParser(c *collector) parser {
 	p := &tableParser{table: t, cut: cutter{sep: t.sep, arff: t.arff, trailing: t.ends}, interned: map[string]string{},
-		decimal: t.schema.decimal(), collecting: collecting{collector: c}}
+		decimal: t.schema.decimal(), labels: t.labelCells(), collecting: collecting{collector: c}}
+	p.second = cutter{sep: t.sep, arff: t.arff, trailing: t.ends}
 	if c != nil {
 		p.beginCollecting()
 		return p
 	}
-	p.second = cutter{sep: t.sep, arff: t.arff, trailing: t.ends}
 	p.coders = make([]coder, len(t.schema.Columns))
 	for i := range t.schema.Columns {
 		if t.schema.Columns[i].Coding != nil {
@@ -115,6 +116,9 @@ func (p *tableParser) row(line []byte, number int, spans bool, rows *rowBuffer) 
 		if p.given, err = p.sparseCells(line); err != nil {
 			return err
 		}
+	}
+	if p.unlabelled(line, spans) {
+		return nil
 	}
 	p.cut.start(line, spans)
 	if p.collector != nil {
@@ -468,16 +472,14 @@ func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 		}
 	}
 	switch {
-	case p.schema.NA != nil && p.isMissing(cell) && !p.isClass(i, cell):
-		return 0, "", p.labelMissing(i, cell)
+	case p.noLabel(i, cell, ok):
+		return 0, "", p.wrong(i, cell, errUnlabelled(cell))
 	case ok && math.IsInf(v, 0):
 		return 0, "", p.wrong(i, cell, fmt.Errorf("the label %s is out of float64's range", shorten(cell)))
 	case ok && len(p.schema.Labels) == 1 && spelled(trim(cell), v):
 		return v, intern(p.interned, trim(cell)), nil
 	case ok:
 		return v, "", nil
-	case missing(cell) && !p.isClass(i, cell), p.isMark(i, cell):
-		return 0, "", p.labelMissing(i, cell)
 	case notFinite(cell) && !p.isClass(i, cell):
 		return 0, "", p.wrong(i, cell, fmt.Errorf("the label %q is not a finite number", cell))
 	case len(p.schema.Labels) > 1 && bytes.EqualFold(trim(cell), []byte("true")):
@@ -488,10 +490,6 @@ func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 		return 0, "", p.wrong(i, cell, fmt.Errorf("the label %q is not a number; with several outputs all must be", shorten(cell)))
 	}
 	return math.NaN(), intern(p.interned, cell), nil
-}
-
-func (p *tableParser) labelMissing(i int, cell []byte) error {
-	return p.wrong(i, cell, fmt.Errorf("the label is missing (%q); remove the row or give it a label", cell))
 }
 
 // isClass says that a text that stands for a missing value elsewhere, such as none or NA, is the name of a class: the labels are words, and

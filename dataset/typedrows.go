@@ -49,6 +49,7 @@ const firstLine = 2
 // parseBatch implements batchParser.
 func (p *tableParser) parseBatch(b *columnBatch, first int, rows *rowBuffer) error {
 	p.unknown = nil
+	p.labelledOnly(b)
 	var at int
 	var err error
 	if p.collector != nil {
@@ -101,7 +102,7 @@ func (p *tableParser) takeBatch(b *columnBatch, first int, rows *rowBuffer) (int
 		if row > bad || row == bad && (len(p.byRow) == 0 || p.byRow[0] > badColumn) {
 			break
 		}
-		if to.targets, to.line, to.name = row*k, first+row+firstLine, ""; len(b.lines) > 0 {
+		if to.targets, to.line, to.name = row*k, first+b.number(row)+firstLine, ""; len(b.lines) > 0 {
 			to.line = b.lines[row]
 		}
 		p.pairs = p.pairs[:0]

@@ -272,7 +272,8 @@ func (g *gatherer) full(ctx context.Context, rows int, in *line) error {
 		return &overloaded{after, fmt.Sprintf("%d rows wait to be computed, of %d that may", there, g.limit)}
 	}
 	if at, ok := ctx.Deadline(); ok && time.Until(at) < wait {
-		return &overloaded{after, fmt.Sprintf("%d rows wait to be computed, longer than the deadline of the request allows", small+large)}
+		return &overloaded{after, fmt.Sprintf("behind what is computed and %d rows that wait, these would take about %.2g s, longer than the deadline of the request allows",
+			small+large, wait.Seconds())}
 	}
 	return nil
 }

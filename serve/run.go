@@ -11,6 +11,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"mercer/internal/engine/vec"
 )
 
 // Listening says how Serve listens.
@@ -31,8 +33,9 @@ type Listening struct {
 }
 
 // Serve answers requests until ctx is done. Then readiness fails, after a while nothing is listened to any more, and all
-// requests that were taken are answered.
+// requests that were taken are answered. Meanwhile GOMAXPROCS is one more, so that requests do not wait for what computes.
 func (s *Server) Serve(ctx context.Context, l Listening) error {
+	defer vec.Spare(1)()
 	hangUp := make(chan os.Signal, 1)
 	signal.Notify(hangUp, syscall.SIGHUP)
 	defer signal.Stop(hangUp)

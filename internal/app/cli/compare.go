@@ -90,6 +90,7 @@ so that fewer --resamples may suit millions of rows. The rows themselves are nev
 	f.Uint64Var(&c.opt.Seed, "seed", 1, "seed of bootstrap samples and folds")
 	f.Var(&c.memory, "memory", "most memory to train configurations in, such as 8GiB (default: 80 % of what is free)")
 	dataFlags(cmd, &c.data)
+	labelFlags(cmd, &c.data)
 	f.BoolVar(&c.json, "json", false, "print one JSON object instead of text")
 	ProgressFlag(cmd, &c.progress)
 	PageFlags(cmd, &c.pages)

@@ -67,6 +67,7 @@ func newCurve() *cobra.Command {
 	modelFlags(cmd, &c.cfg)
 	learnerFlags(cmd, &c.cfg)
 	dataFlags(cmd, &c.data)
+	labelFlags(cmd, &c.data)
 	f.Var(&c.memory, "memory", "most memory to train in, such as 8GiB (default: 80 % of what is free)")
 	f.BoolVar(&c.json, "json", false, "print one JSON object instead of text")
 	ProgressFlag(cmd, &c.progress)

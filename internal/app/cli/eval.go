@@ -60,6 +60,7 @@ func newEval() *cobra.Command {
 	}
 	thresholdFlag(cmd, &e.least)
 	dataFlags(cmd, &e.data)
+	labelFlags(cmd, &e.data)
 	groupFlag(cmd, &e.data)
 	f := cmd.Flags()
 	f.BoolVar(&e.json, "json", false, "print one JSON object instead of text")

@@ -44,6 +44,11 @@ func dataFlags(cmd *cobra.Command, o *dataset.Options) {
 	f.IntVar(&o.BatchRows, "batch", 4096, "largest number of rows handled at a time (the result is the same)")
 }
 
+// labelFlags are those of commands that need a label of each row.
+func labelFlags(cmd *cobra.Command, o *dataset.Options) {
+	cmd.Flags().BoolVar(&o.DropUnlabelled, "drop-unlabelled", false, "leave out the rows of a table that have no label")
+}
+
 // checkData finds what is wrong with the flags themselves.
 func checkData(o *dataset.Options) error {
 	for _, c := range []struct{ flag, value, known string }{

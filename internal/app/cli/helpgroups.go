@@ -20,7 +20,7 @@ type flagGroup struct {
 var flagGroups = []flagGroup{
 	{"Data",
 		"format label labels weight group missing ignore test test-labels holdout split-group fit",
-		"holdout-kind split-time split-column only id schema numeric categorical date ordinal text na decimal label-separator header encoding base dim batch unlabelled query table"},
+		"holdout-kind split-time split-column only id schema numeric categorical date ordinal text na decimal label-separator drop-unlabelled header encoding base dim batch unlabelled query table"},
 	{"Bags",
 		"pooling",
 		"bag bag-scale bag-kernel bag-gamma bag-map bag-features streams first norm"},

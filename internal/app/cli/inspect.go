@@ -60,6 +60,7 @@ matters to it, the ranges it has seen, hashes, and the command that makes it aga
 		},
 	}
 	dataFlags(cmd, &data)
+	labelFlags(cmd, &data)
 	groupFlag(cmd, &data)
 	cmd.Flags().StringVar(&schema, "schema", "", "file to write the kinds of the columns of a table to, to be edited and given to train --schema")
 	cmd.Flags().StringVar(&file, "data", "", "file that a model was trained on, whose hash its card (--report) tells")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,5 +44,55 @@ func TestColumnLeftOutAsLabelIsTold(t *testing.T) {
 	}
 	if got := ok(t, "index", array, "-o", filepath.Join(dir, "x.index"), "--json"); !strings.Contains(got, `"d":3`) {
 		t.Errorf("index of an array says\n%s", got)
+	}
+}
+
+// With --drop-unlabelled rows without a label are left out by train, eval, tune and inspect, which say how many; without it they are an error that names it.
+func TestRowsWithoutALabelAreDropped(t *testing.T) {
+	dir := t.TempDir()
+	var some, all strings.Builder
+	for _, b := range []*strings.Builder{&some, &all} {
+		b.WriteString("a,town,y\n")
+	}
+	for i := range 120 {
+		row := fmt.Sprintf("%d,%s,%s\n", i*37%101, []string{"Bonn", "Ulm"}[i/2%2], []string{"no", "yes"}[i%2])
+		some.WriteString(row)
+		all.WriteString(row)
+		if i%10 == 4 {
+			fmt.Fprintf(&all, "7,elsewhere,%s\n", []string{"", "?"}[i/10%2])
+		}
+	}
+	less, whole := write(t, dir, "less.csv", some.String()), write(t, dir, "all.csv", all.String())
+	if r := mercer(t, "train", whole, "--label", "y", "-o", filepath.Join(dir, "no.mercer")); r.code == 0 ||
+		!strings.Contains(r.stderr, "all.csv:7") || !strings.Contains(r.stderr, "--drop-unlabelled") {
+		t.Errorf("without the flag: %d, %s", r.code, r.stderr)
+	}
+	models := [][]byte{}
+	for _, data := range []string{less, whole} {
+		model := filepath.Join(dir, "m.mercer")
+		for _, args := range [][]string{
+			{"train", data, "-o", model}, {"eval", model, data}, {"inspect", data},
+			{"tune", data, "-o", filepath.Join(dir, "t.mercer"), "--learner", "ridge", "--features", "16", "--gamma", "median"},
+		} {
+			args = append(args, "--drop-unlabelled")
+			if args[0] != "eval" {
+				args = append(args, "--label", "y")
+			}
+			r := mercer(t, args...)
+			if r.code != 0 {
+				t.Fatalf("%v: %d, %s", args, r.code, r.stderr)
+			}
+			if args[0] != "eval" && strings.Contains(r.stdout+r.stderr, `column "y" has no value in 12 of 132 rows`) != (data == whole) {
+				t.Errorf("%v: %s\n%s", args, r.stdout, r.stderr)
+			}
+		}
+		b, err := os.ReadFile(model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		models = append(models, b)
+	}
+	if !bytes.Equal(models[0], models[1]) {
+		t.Error("another model")
 	}
 }

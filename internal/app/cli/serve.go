@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mercer/internal/engine/vec"
 	"mercer/serve"
 )
 
@@ -95,7 +94,6 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 	case s.listen.Watch < 0 || s.listen.Drain < 0 || s.listen.Finish <= 0:
 		return usagef("--watch and --drain must not be negative, and --finish positive")
 	}
-	defer vec.Spare(1)()
 	var err error
 	if s.opt.Log, err = logger(s.log, cmd.ErrOrStderr()); err != nil {
 		return err

@@ -111,6 +111,7 @@ func newShardPlan() *cobra.Command {
 	settingFlags(cmd.Flags(), &p.cfg.Reduce, train.Reduction.Help)
 	learnerFlags(cmd, &p.cfg)
 	dataFlags(cmd, &p.data)
+	labelFlags(cmd, &p.data)
 	f.BoolVar(&p.json, "json", false, "print one JSON object instead of text")
 	return cmd
 }

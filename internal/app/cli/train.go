@@ -135,6 +135,7 @@ columns of 0 and 1 with --task multilabel.
 	f.StringVar(&t.unlabelled, "unlabelled", "", "file of more rows to find principal components with; labels in it are ignored")
 	configFlags(cmd, &t.cfg)
 	dataFlags(cmd, &t.data)
+	labelFlags(cmd, &t.data)
 	bagFlags(cmd, &t.data, &t.bag)
 	f.BoolVar(&t.online, onlineName, false, "the same as --learner "+onlineName)
 	f.StringVar(&t.from, "continue", "", "model of the learner online that goes on learning, with all its settings")

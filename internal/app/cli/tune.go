@@ -108,6 +108,7 @@ func newTune() *cobra.Command {
 	settingFlags(cmd.Flags(), &tr.cfg.Reduce, train.Reduction.Help)
 	learnerFlags(cmd, &tr.cfg)
 	dataFlags(cmd, &tr.data)
+	labelFlags(cmd, &tr.data)
 	bagFlags(cmd, &tr.data, &tr.bag)
 	for _, name := range []string{"path", "variance", "conformal", "survey-rows", "outliers", "lambda-by"} {
 		_ = f.MarkHidden(name) // they say nothing to a search
