@@ -98,7 +98,7 @@ type column struct {
 	cells   []cell
 	lazy    func(row int, to *cell, text *[]byte) error
 	kept    []int // of a column that is lazy, the rows that were kept; nil: all
-	room    int // rows to come
+	room    int   // rows to come
 }
 
 // add adds a cell after n others. A column that begins with a number is one of such numbers, some of them missing, until another kind of
