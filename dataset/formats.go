@@ -113,6 +113,10 @@ func formatOfText(head []byte, asked string) *format {
 
 // newSource makes the source for the content.
 func newSource(ctx context.Context, in input, opt Options) (Source, error) {
+	if opt.DropUnlabelled && opt.LabelsFile != "" {
+		return nil, option.Errorf("%s: %s is for labels in a column; take the rows that have none out of %s and of the data", in.Name(),
+			option.Ref("drop_unlabelled"), opt.LabelsFile)
+	}
 	if p, ok := in.(*packed); ok && p.typed != nil {
 		return newTypedTable(ctx, p.typed, opt)
 	}

@@ -21,6 +21,12 @@ func (t *table) labelCells() (at []int) {
 	return at
 }
 
+// unlabelledCell is noLabel for a cell that nobody has read.
+func (p *tableParser) unlabelledCell(i int, cell []byte) bool {
+	_, number := parseNumber(trim(cell))
+	return p.noLabel(i, cell, number)
+}
+
 // noLabel says that the cell of a label, which is a number or not, has none.
 func (p *tableParser) noLabel(i int, cell []byte, number bool) bool {
 	switch {
@@ -46,11 +52,9 @@ func (p *tableParser) unlabelled(line []byte, spans bool) bool {
 		cells = p.again
 	}
 	for _, i := range p.labels {
-		if i < len(cells) {
-			if _, number := parseNumber(trim(cells[i])); p.noLabel(i, cells[i], number) {
-				p.dropped.Add(1)
-				return true
-			}
+		if i < len(cells) && p.unlabelledCell(i, cells[i]) {
+			p.dropped.Add(1)
+			return true
 		}
 	}
 	return false
@@ -70,9 +74,7 @@ func (p *tableParser) labelledOnly(b *columnBatch) {
 		has := true
 		for _, i := range p.labels {
 			if c, err := p.cellAt(b, i, row); err == nil { // errors are told when the row is taken
-				cell := c.bytes(&p.text)
-				_, number := parseNumber(trim(cell))
-				has = has && !p.noLabel(i, cell, number)
+				has = has && !p.unlabelledCell(i, c.bytes(&p.text))
 			}
 		}
 		if has {
@@ -118,5 +120,5 @@ func (t *table) warnOfUnlabelled() {
 
 // errUnlabelled says what to do about a row without a label.
 func errUnlabelled(cell []byte) error {
-	return option.Errorf("the label is missing (%q); give the row a label, or leave such rows out with %s", cell, option.Ref("drop_unlabelled"))
+	return option.Errorf("the label is missing (%q); give the row a label or remove it (a training and an evaluation leave out such rows of a table with %s)", cell, option.Ref("drop_unlabelled"))
 }

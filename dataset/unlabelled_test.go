@@ -88,6 +88,14 @@ func TestRowsWithoutALabelAreAsIfTheyWereNotThere(t *testing.T) {
 	}
 }
 
+// A file of labels has one for each row of another file, so none is left out.
+func TestFileOfLabelsDropsNone(t *testing.T) {
+	_, err := OpenBytes(t.Context(), "x.csv", []byte("a,b\n1,2\n3,4\n"), Options{LabelsFile: "y.txt", DropUnlabelled: true})
+	if err == nil || !strings.Contains(err.Error(), "drop_unlabelled is for labels in a column") || !strings.Contains(err.Error(), "y.txt") {
+		t.Error(err)
+	}
+}
+
 // columnsAndRows is what a source says of its input columns, and its rows.
 func columnsAndRows(t *testing.T, opt Options, open func(opt Options) (*File, error)) (columns []Column, rows string) {
 	t.Helper()
