@@ -194,9 +194,14 @@ func (f *job) calibrateByHalves(s *solution) error {
 // fitCalibration fits a calibration to scores.
 func (f *job) fitCalibration(s *solution, info *model.CalibrationInfo, to unseen) error {
 	info.Rows = len(to.weights)
-	c, err := learn.FitCalibration(info.Method, f.labels != nil, to.scores, to.y, to.weights, f.outputs)
-	if err != nil {
-		return err
+	var c *learn.Calibration
+	if r, ok := s.report.(*rfm.Report); ok && r.Logistic && info.Method == "temperature" {
+		c = learn.NearOne(f.labels != nil, to.scores, to.y, to.weights, f.outputs)
+	} else {
+		var err error
+		if c, err = learn.FitCalibration(info.Method, f.labels != nil, to.scores, to.y, to.weights, f.outputs); err != nil {
+			return err
+		}
 	}
 	info.Temperature = c.T
 	s.calibration, s.calibrated = c, info

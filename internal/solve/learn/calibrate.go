@@ -67,7 +67,7 @@ func FitCalibration(method string, labels bool, scores []float32, y, weights []f
 		for i, v := range scores {
 			turned[i] = float32(c.turned(v, k))
 		}
-		c.T = temperature(labels, turned, y, weights, k)
+		c.T = temperature(labels, turned, y, weights, k, 0)
 		if method == "logit" {
 			c.T = max(c.T, leastHeat)
 		}
@@ -92,6 +92,18 @@ func FitCalibration(method string, labels bool, scores []float32, y, weights []f
 	}
 	return c, nil
 }
+
+// NearOne fits a temperature to logits that the logistic loss itself made, whose T is near 1: 1/T has a normal distribution about 1 with the
+// deviation nearOne before the scores are seen, which some hundreds of rows alone do not tell better.
+func NearOne(labels bool, scores []float32, y, weights []float64, k int) *Calibration {
+	if weights == nil {
+		weights = slices.Repeat([]float64{1}, len(y)/k)
+	}
+	return &Calibration{Method: "temperature", Labels: labels, T: temperature(labels, scores, y, weights, k, 1/(nearOne*nearOne))}
+}
+
+// nearOne is about what 1/T deviates by on fourteen tables, .1, and more, because it is no normal distribution.
+const nearOne = 0.15
 
 // oneNumber says whether T is all that the calibration has. Such ones keep the order of the scores.
 func (c *Calibration) oneNumber() bool { return c.Method == "temperature" || c.Method == "logit" }
@@ -368,7 +380,7 @@ func quotas(scores []float32, y, weights []float64, k int) (a, b []float64) {
 			shifted[i*k+t] = float32(float64(scores[i*k+t]) - borders[t])
 		}
 	}
-	heat := temperature(true, shifted, y, weights, k)
+	heat := temperature(true, shifted, y, weights, k, 0)
 	for t := range k {
 		a, b = append(a, -1/heat), append(b, borders[t]/heat)
 	}
@@ -478,8 +490,9 @@ func effectiveRows(weights []float64) float64 {
 // temperature is T with the least -Σ log p, which is convex in 1/T: its slope there is bisected
 // between 10⁻⁶ and 10⁶ over the largest score. If the labels do not follow the scores, T is the
 // largest possible value, and everything is equally likely. As many rows as there are do not show a class to be certain: by Laplace's rule
-// of succession each is taken to be of another one with probability 1/(n+2), as in Platt's method.
-func temperature(labels bool, scores []float32, y, weights []float64, k int) float64 {
+// of succession each is taken to be of another one with probability 1/(n+2), as in Platt's method. precision is that of a normal distribution
+// of 1/T about 1, 0 meaning that nothing is known of T.
+func temperature(labels bool, scores []float32, y, weights []float64, k int, precision float64) float64 {
 	size := 0.0
 	for _, v := range scores {
 		size = max(size, math.Abs(float64(v)))
@@ -487,12 +500,16 @@ func temperature(labels bool, scores []float32, y, weights []float64, k int) flo
 	if size == 0 {
 		return 1
 	}
-	p, other := make([]float64, k), 1/(effectiveRows(weights)+2)
+	rows, total := effectiveRows(weights), 0.0
+	for _, w := range weights {
+		total += w
+	}
+	p, other := make([]float64, k), 1/(rows+2)
 	if k > 1 && !labels {
 		other /= float64(k - 1)
 	}
 	slope := func(a float64) float64 { // of the loss by a = 1/T
-		sum := 0.0
+		sum := precision * (a - 1) * total / max(1, rows) // weights say how much rows count, not how many there are
 		for i, w := range weights {
 			s, y := scores[i*k:(i+1)*k], y[i*k:(i+1)*k]
 			if k > 1 && !labels {

@@ -190,6 +190,51 @@ func TestTemperatureIsWhatTheScoresWereHeatedBy(t *testing.T) {
 	}
 }
 
+// NearOne has the least loss with what is known of T added, whatever the weights are measured in: of few rows near 1, of many where
+// FitCalibration finds it.
+func TestTemperatureNearOne(t *testing.T) {
+	for _, k := range []int{1, 4} {
+		for _, n := range []int{50, 5000} {
+			scores, y := overconfident(3, n, k)
+			free, err := FitCalibration("temperature", false, scores, y, nil, k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := NearOne(false, scores, y, nil, k)
+			// Here T is 3. Of n rows at least n·E p(1-p)s² is known, which is of order 10 a row at 1/T = 1/3.
+			if !(c.T >= 1 && c.T < free.T) || n == 5000 && math.Abs(1/c.T-1/free.T) > 0.05 {
+				t.Errorf("%d rows of %d outputs: T = %g, %g without a prior", n, k, c.T, free.T)
+			}
+			other := 1 / (float64(n) + 2)
+			loss := func(T float64) float64 { // as temperature has it: each class is another one with probability 1/(n+2)
+				sum := (1/T - 1) * (1/T - 1) / (2 * nearOne * nearOne)
+				flat := slices.Clone(y)
+				p := make([]float64, max(2, k))
+				by := &Calibration{Method: "temperature", T: T}
+				for i := range n {
+					by.Probabilities(p, scores[i*k:(i+1)*k])
+					for t := range p {
+						of := other / float64(len(p)-1)
+						if k == 1 && (t == 1) == (flat[i] > 0) || k > 1 && flat[i*k+t] > 0 {
+							of = 1 - other
+						}
+						sum -= of * math.Log(p[t])
+					}
+				}
+				return sum
+			}
+			for _, factor := range []float64{0.98, 1.02} {
+				if best, next := loss(c.T), loss(c.T*factor); !(best < next) {
+					t.Errorf("%d rows of %d outputs: T = %g has the loss %g, %g times it %g", n, k, c.T, best, factor, next)
+				}
+			}
+			if other := NearOne(false, scores, y, slices.Repeat([]float64{1e-3}, n), k); math.Abs(other.T/c.T-1) > 1e-9 {
+				t.Errorf("T = %g with weights of 1/1000, %g without", other.T, c.T)
+			}
+		}
+	}
+}
+
 // With the method quota as many rows come above a class's border as are of the class, by weight, whatever the scales and offsets of the scores;
 // the class is that of the largest distance from the border.
 func TestQuotasAreFilled(t *testing.T) {

@@ -30,6 +30,7 @@ type trained struct {
 	logits    []float64
 	solutions []*landmarks.Solution
 	rates     []float64 // λ of each for a row
+	later     []float64 // logits of judges by machines that were trained on all others
 
 	// What they were trained on, if more landmarks may follow.
 	rows    []int
@@ -53,7 +54,7 @@ func (f *fitting) train(rows []int, members []member, centres int, few bool, bef
 		made.rows, made.members, made.half = rows, members, make([]float64, len(held)*f.outputs)
 	}
 	if f.opt.Logistic && centres <= mostDirect {
-		made.logits = make([]float64, len(held)*f.outputs)
+		made.logits, made.later = make([]float64, len(held)*f.outputs), make([]float64, len(held)*f.outputs)
 	}
 	for i, m := range members {
 		u := x
@@ -108,6 +109,7 @@ func (t *trained) add(s *solving, weight float64) {
 	}
 	for i, v := range s.logits {
 		t.logits[i] += float64(weight * v)
+		t.later[i] += float64(weight * s.later[i])
 	}
 	t.solutions, t.rates = append(t.solutions, s.solution), append(t.rates, s.rate)
 }
@@ -186,6 +188,7 @@ type solving struct {
 	logits   []float64
 	rate     float64
 	solution *landmarks.Solution
+	later    []float64
 }
 
 // direct trains a machine on landmarks among the rows.
@@ -253,7 +256,7 @@ func (s *solving) choose(rate float64) (alpha []float64, err error) {
 	if err := r.Begin(s.kernel, s.z, s.outputs, rate >= landmarks.RoughLambda); err != nil {
 		return nil, err
 	}
-	var kept []float32 // values for the logistic loss
+	var kept []float32 // values for the logistic loss, of the first landmarks
 	first := logisticLandmarks(s.x.Rows, r.Landmarks())
 	if s.opt.Logistic {
 		kept = make([]float32, 0, s.x.Rows*first)
@@ -291,14 +294,13 @@ func (s *solving) choose(rate float64) (alpha []float64, err error) {
 		}
 	}
 	// The held-out rows are added, so that the machine is trained on all.
-	if err := r.Add(s.ctx, out.values, out.y, out.weights); err != nil {
-		return nil, err
-	}
 	if s.solution != nil {
-		all := s.logistic(slices.Concat(s.main, s.held), keep(kept, out.values, r.Landmarks(), first))
-		if s.solution, err = r.SolveLogistic(s.ctx, all, s.rate*float64(s.x.Rows), finalGain, s.solution); err != nil {
-			return nil, err
-		}
+		err = s.finishLogistic(r, out, kept)
+	} else {
+		err = r.Add(s.ctx, out.values, out.y, out.weights)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if alpha = r.Solve(s.ctx, rate*float64(s.x.Rows), r.Landmarks()); alpha == nil {
 		return nil, cmp.Or(s.ctx.Err(), errSingular)

@@ -79,6 +79,48 @@ func (s *solving) chooseLogistic(r *landmarks.Ridge, main landmarks.Logistic, he
 	return search(max(leastRate, squared/rateStep), 1/rateStep, try)
 }
 
+// finishLogistic adds the rows held out to those that were added, whose values of the kernel were kept, and trains the machine by the logistic
+// loss on all of them: first without the judges, because T is fitted to what it says of rows that it has not seen, and the more rows it was
+// trained on the surer it may be.
+func (s *solving) finishLogistic(r *landmarks.Ridge, held some, kept []float32) error {
+	m, k, of := r.Landmarks(), s.outputs, slices.Clone(s.main)
+	s.later = slices.Clone(s.logits)
+	for _, judge := range []bool{false, true} {
+		var next some
+		var at []int
+		for h, row := range s.held {
+			if judges := s.choosing[h] == 0; judges != judge {
+				continue
+			}
+			at, of = append(at, h), append(of, row)
+			next.values, next.y = append(next.values, held.values[h*m:][:m]...), append(next.y, held.y[h*k:][:k]...)
+			if held.weights != nil {
+				next.weights = append(next.weights, held.weights[h])
+			}
+		}
+		if judge && len(at) == 0 {
+			break
+		}
+		if judge && s.solution != nil {
+			for i, v := range s.solution.Scores(r, next.values) {
+				s.later[at[i/k]*k+i%k] = v
+			}
+		}
+		if err := r.Add(s.ctx, next.values, next.y, next.weights); err != nil {
+			return err
+		}
+		if s.solution == nil { // numbers were not finite
+			continue
+		}
+		var err error
+		kept = keep(kept, next.values, m, logisticLandmarks(s.x.Rows, m))
+		if s.solution, err = r.SolveLogistic(s.ctx, s.logistic(of, kept), s.rate*float64(len(of)), finalGain, s.solution); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // likelier says whether logits of held-out rows have a smaller log loss than scores of the squared error, both after a
 // temperature is fitted.
 func (f *fitting) likelier(held []int, scores, logits []float64) bool {

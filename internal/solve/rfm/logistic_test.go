@@ -259,6 +259,59 @@ func TestByLogistic(t *testing.T) {
 	}
 }
 
+// What judges are told comes from machines that were trained on all other rows: it is what the same machine says of them where their own labels are others.
+func TestJudgesAreToldByMachinesOnAllOtherRows(t *testing.T) {
+	x, y, _ := drawn(1500, 3, 6, 1)
+	all := make([]int, x.Rows)
+	for i := range all {
+		all[i] = i
+	}
+	told := func(y []float64, members []member) (trained, []member, []bool) {
+		f := &fitting{ctx: context.Background(), x: x, y: y, outputs: 1, report: &Report{}, rows: x.Rows,
+			opt: Options{Kinds: quick, Classes: true, Logistic: true, Held: true}}
+		if err := f.defaults(); err != nil {
+			t.Fatal(err)
+		}
+		f.hold()
+		if members == nil {
+			var err error
+			if members, err = f.choose(all); err != nil {
+				t.Fatal(err)
+			}
+		}
+		one, err := f.train(all, members, 60, false, nil)
+		if err != nil || one.logits == nil {
+			t.Fatal(one.logits, err)
+		}
+		return one, members, f.judges
+	}
+	one, members, judges := told(y, nil)
+	turned, count := slices.Clone(y), 0
+	for i, judge := range judges {
+		if judge {
+			turned[i], count = -y[i], count+1
+		}
+	}
+	other, _, _ := told(turned, members)
+	if count < 100 || slices.Equal(one.solutions[0].Alpha(), other.solutions[0].Alpha()) {
+		t.Fatalf("%d judges, who are nothing to the machine", count)
+	}
+	moved := 0
+	for h, i := range one.held {
+		switch {
+		case one.later[h] != other.later[h]:
+			t.Fatalf("row %d: %g by labels of judges, %g by others", i, one.later[h], other.later[h])
+		case !judges[i] && one.later[h] != one.logits[h]:
+			t.Fatalf("row %d does not judge: %g and %g", i, one.later[h], one.logits[h])
+		case judges[i] && one.later[h] != one.logits[h]:
+			moved++
+		}
+	}
+	if moved < count*9/10 {
+		t.Errorf("%d of %d judges are told by machines on fewer rows", count-moved, count)
+	}
+}
+
 // Machines on more landmarks take λ of the logistic loss from those on few, and begin with them; λ that is given is taken.
 func TestLogisticOfMoreLandmarks(t *testing.T) {
 	x, y, _ := drawn(400, 2, 6, 1)

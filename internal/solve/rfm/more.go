@@ -54,11 +54,7 @@ func (f *fitting) more() error {
 func (f *fitting) trainWhole(rows []int, members []member) (trained, error) {
 	joined := func(one trained, scores []float64) float64 {
 		held, ofTree, ofAll := f.heldBy(one, scores, (*trained).bySquares)
-		share := f.share(held, ofTree, ofAll)
-		for i, v := range ofAll {
-			ofTree[i] += share * (v - ofTree[i])
-		}
-		return f.squares(held, ofTree)
+		return f.squares(held, mix(ofTree, ofAll, f.share(held, ofTree, ofAll)))
 	}
 	f.rooms = freelist.List[room]{} // those of leaves
 	var before *trained

@@ -30,7 +30,7 @@ func (f *fitting) stepped(some []int, squares, logits judged) (best judged, logi
 			best, logistic, steps = by, true, beside
 		}
 	}
-	f.tell(best.held, best.scores)
+	f.tell(best.held, best.later)
 	return best, logistic, steps, err
 }
 
@@ -44,6 +44,7 @@ func (f *fitting) judging(all judged) judged {
 		if f.judges[i] {
 			few.held = append(few.held, i)
 			few.scores = append(few.scores, all.scores[h*f.outputs:][:f.outputs]...)
+			few.later = append(few.later, all.later[h*f.outputs:][:f.outputs]...)
 		}
 	}
 	if len(few.held) < fewJudges {
@@ -73,7 +74,7 @@ func (f *fitting) boost(some, held []int, by judged, logistic bool) (judged, Ste
 	if err != nil {
 		return by, Steps{}, err
 	}
-	return judged{by.held, mean, by.share}, Steps{all, share}, nil
+	return judged{by.held, mean, mix(slices.Clone(by.later), scores, share), by.share}, Steps{all, share}, nil
 }
 
 // treeShare is the share of boosted trees in the mean of what was judged and their scores, and this mean. Means of two kinds are most often
@@ -82,15 +83,11 @@ func (f *fitting) boost(some, held []int, by judged, logistic bool) (judged, Ste
 func (f *fitting) treeShare(by judged, scores []float64, logistic bool) (share float64, mean []float64) {
 	y, weights := f.targets(by.held)
 	mean = make([]float64, len(scores))
-	mix := func(share float64) {
-		for i, v := range by.scores {
-			mean[i] = v + float64(share*(scores[i]-v))
-		}
-	}
 	var losses [shareSteps][]float64 // of the rows, for each share
 	best, least := 0, math.Inf(1)
 	for s := range losses {
-		mix(float64(s) / shareSteps)
+		copy(mean, by.scores)
+		mix(mean, scores, float64(s)/shareSteps)
 		losses[s] = f.losses(mean, y, weights, logistic)
 		if sum := sumOf(losses[s]); sum < least {
 			best, least = s, sum
@@ -105,8 +102,8 @@ func (f *fitting) treeShare(by judged, scores []float64, logistic bool) (share f
 		}
 	}
 	share = float64(at) / shareSteps
-	mix(share)
-	return share, mean
+	copy(mean, by.scores)
+	return share, mix(mean, scores, share)
 }
 
 // losses are those of rows, by squared error or the logistic loss.

@@ -191,7 +191,7 @@ func TestShareOfTrees(t *testing.T) {
 	}
 	for _, c := range []struct{ ofMachines, ofTrees, low, high float64 }{{1, 1, .4, .6}, {.3, 3, 0, .1}, {3, .3, .9, 1}, {1, .5, .6, .9}} {
 		a, b := noisy(c.ofMachines), noisy(c.ofTrees)
-		share, mean := f.treeShare(judged{rows, a, 0}, b, false)
+		share, mean := f.treeShare(judged{rows, a, a, 0}, b, false)
 		if share < c.low || share > c.high {
 			t.Errorf("errors of %g and %g: the share %g, expected %g to %g", c.ofMachines, c.ofTrees, share, c.low, c.high)
 		}

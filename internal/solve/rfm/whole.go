@@ -31,7 +31,8 @@ func (f *fitting) join(rows []int, members []member) (tree Tree, leaves []Leaf, 
 		return tree, leaves, whole, steps, nil, nil
 	}
 	var one *trained
-	squares, logits := judged{f.leaves[0].held, f.leaves[0].scores, 0}, judged{f.leaves[0].held, f.leaves[0].logits, 0}
+	first := f.leaves[0]
+	squares, logits := judged{first.held, first.scores, first.scores, 0}, judged{first.held, first.logits, first.later, 0}
 	some := f.sample(rows, wholeRows)
 	if len(leaves) > 1 {
 		all, err := f.trainWhole(some, members)
@@ -44,6 +45,8 @@ func (f *fitting) join(rows []int, members []member) (tree Tree, leaves []Leaf, 
 		logits = judged{}
 		if one.logits != nil && !slices.ContainsFunc(f.leaves, func(l trained) bool { return l.logits == nil }) {
 			logits = f.mixed(one, one.logits, (*trained).byLogits, f.logisticShare)
+			_, ofTree, ofAll := f.heldBy(*one, one.later, (*trained).byLater)
+			logits.later = mix(ofTree, ofAll, logits.share)
 		}
 	}
 	best, logistic, steps, err := f.stepped(some, squares, logits)
@@ -66,7 +69,16 @@ func (f *fitting) join(rows []int, members []member) (tree Tree, leaves []Leaf, 
 type judged struct {
 	held   []int
 	scores []float64
+	later  []float64 // if they are logits, by machines that were trained on all rows but the judges
 	share  float64
+}
+
+// mix turns a into the mean of a and b, which has the given share of it.
+func mix(a, b []float64, share float64) []float64 {
+	for i, v := range b {
+		a[i] += float64(share * (v - a[i]))
+	}
+	return a
 }
 
 // mixed is the best mean of the scores by the tree and by machines for all rows, of the held-out rows that both have scores of.
@@ -80,15 +92,14 @@ func (f *fitting) mixed(one *trained, scores []float64, of func(*trained) []floa
 	case share > mostShare:
 		share = 1
 	}
-	for i, v := range ofAll {
-		ofTree[i] += share * (v - ofTree[i])
-	}
-	return judged{held, ofTree, share}
+	mix(ofTree, ofAll, share)
+	return judged{held, ofTree, ofTree, share}
 }
 
-// bySquares and byLogits are scores of held-out rows.
+// bySquares, byLogits and byLater are scores of held-out rows.
 func (t *trained) bySquares() []float64 { return t.scores }
 func (t *trained) byLogits() []float64  { return t.logits }
+func (t *trained) byLater() []float64   { return t.later }
 
 // tell puts scores of held-out rows into the report if they are wanted.
 func (f *fitting) tell(held []int, scores []float64) {
