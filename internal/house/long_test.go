@@ -16,8 +16,6 @@ const mostLines = 80
 // longFunctions are those that may have more, by file and name, with the reason.
 var longFunctions = map[string]string{
 	"feature/program.go add":                       "a table: a case for each map",
-	"internal/app/cli/predict.go write":            "the line of a row, as JSON and as text, to be two functions",
-	"internal/app/cli/train.go newTrain":           "help and flags, of which the help is to be a constant",
 	"internal/reach/export/onnx_columns.go column": "a table: a case for each coding of a column",
 	"internal/reach/export/sql_values.go step":     "a table: a case for each operation of a map",
 	"internal/reach/export/sql_weights.go segment": "a generator of a query, whose parts write into one another",

@@ -353,6 +353,19 @@ type spread struct {
 	deviations, lower, upper *matrix.Dense // nil: not asked for
 }
 
+// spreadOf is the spread of one row.
+type spreadOf struct{ deviations, lower, upper []float32 }
+
+func (s *spread) row(i int) (of spreadOf) {
+	if s.deviations != nil {
+		of.deviations = s.deviations.Row(i)
+	}
+	if s.lower != nil {
+		of.lower, of.upper = s.lower.Row(i), s.upper.Row(i)
+	}
+	return of
+}
+
 func (p *predict) spread(m *model.Model, x matrix.Rows, scores *matrix.Dense) (s spread, err error) {
 	if p.variance {
 		s.deviations = matrix.NewDense(scores.Rows, scores.Cols)
@@ -423,75 +436,23 @@ func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense, e
 		proba = make([]float64, max(len(m.Classes()), len(m.Labels())))
 	}
 	for i := range scores.Rows {
-		row := scores.Row(i)
-		line = line[:0]
+		row, of := scores.Row(i), extra.row(i)
 		if proba != nil {
 			if err := m.Probabilities(proba, row); err != nil {
 				return err
 			}
 		}
-		switch {
-		case p.json:
-			v := struct {
-				Bag           *string        `json:"bag,omitempty"`
-				Prediction    any            `json:"prediction"`
-				Scores        any            `json:"scores"`
-				Deviations    []float32      `json:"deviations,omitempty"`
-				Lower         any            `json:"lower,omitempty"`
-				Upper         any            `json:"upper,omitempty"`
-				Probabilities *probabilities `json:"probabilities,omitempty"`
-			}{Scores: valuesOf(m, row)}
-			if proba != nil {
-				v.Probabilities = &probabilities{slices.Concat(m.Classes(), m.Labels()), proba}
-			}
-			if p.variance {
-				v.Deviations = extra.deviations.Row(i)
-			}
-			if p.interval != "" {
-				v.Lower, v.Upper = valuesOf(m, extra.lower.Row(i)), valuesOf(m, extra.upper.Row(i))
-			}
-			if keys != nil {
-				v.Bag = &keys[i]
-			}
-			switch {
-			case m.Classes() != nil:
-				v.Prediction = m.Classes()[m.Class(row)]
-			case m.Labels() != nil:
-				v.Prediction = m.Predicted(row)
-			case len(row) == 1 && m.ValueBits() == 32:
-				v.Prediction = row[0]
-			case len(row) == 1:
-				v.Prediction = m.Value(0, row[0])
-			default:
-				v.Prediction = valuesOf(m, row)
-			}
-			text, err := json.Marshal(v)
-			if err != nil {
+		var key *string
+		if keys != nil {
+			key = &keys[i]
+		}
+		if p.json {
+			var err error
+			if line, err = answerJSON(m, row, of, proba, key); err != nil {
 				return err
 			}
-			line = text
-		default:
-			if keys != nil {
-				line = append(append(line, keys[i]...), '\t')
-			}
-			line = m.AppendPrediction(line, row)
-			if p.scores {
-				for t, v := range row {
-					line = appendTabbedValue(line, m, t, v)
-				}
-			}
-			if p.variance {
-				line = appendTabbed(line, extra.deviations.Row(i)...)
-			}
-			if p.interval != "" {
-				for t, lower := range extra.lower.Row(i) {
-					line = appendTabbedValue(appendTabbedValue(line, m, t, lower), m, t, extra.upper.Row(i)[t])
-				}
-			}
-			for _, v := range proba {
-				line = append(line, '\t')
-				line = strconv.AppendFloat(line, v, 'g', 6, 64)
-			}
+		} else {
+			line = p.appendAnswer(line[:0], m, row, of, proba, key)
 		}
 		line = append(line, '\n')
 		if _, err := w.Write(line); err != nil {
@@ -499,4 +460,58 @@ func (p *predict) write(w *bufio.Writer, m *model.Model, scores *matrix.Dense, e
 		}
 	}
 	return nil
+}
+
+// answerJSON is the line of a row as JSON.
+func answerJSON(m *model.Model, scores []float32, extra spreadOf, proba []float64, key *string) ([]byte, error) {
+	v := struct {
+		Bag           *string        `json:"bag,omitempty"`
+		Prediction    any            `json:"prediction"`
+		Scores        any            `json:"scores"`
+		Deviations    []float32      `json:"deviations,omitempty"`
+		Lower         any            `json:"lower,omitempty"`
+		Upper         any            `json:"upper,omitempty"`
+		Probabilities *probabilities `json:"probabilities,omitempty"`
+	}{Bag: key, Scores: valuesOf(m, scores), Deviations: extra.deviations}
+	if proba != nil {
+		v.Probabilities = &probabilities{slices.Concat(m.Classes(), m.Labels()), proba}
+	}
+	if extra.lower != nil {
+		v.Lower, v.Upper = valuesOf(m, extra.lower), valuesOf(m, extra.upper)
+	}
+	switch {
+	case m.Classes() != nil:
+		v.Prediction = m.Classes()[m.Class(scores)]
+	case m.Labels() != nil:
+		v.Prediction = m.Predicted(scores)
+	case len(scores) == 1 && m.ValueBits() == 32:
+		v.Prediction = scores[0]
+	case len(scores) == 1:
+		v.Prediction = m.Value(0, scores[0])
+	default:
+		v.Prediction = valuesOf(m, scores)
+	}
+	return json.Marshal(v)
+}
+
+// appendAnswer appends the line of a row as text.
+func (p *predict) appendAnswer(line []byte, m *model.Model, scores []float32, extra spreadOf, proba []float64, key *string) []byte {
+	if key != nil {
+		line = append(append(line, *key...), '\t')
+	}
+	line = m.AppendPrediction(line, scores)
+	if p.scores {
+		for t, v := range scores {
+			line = appendTabbedValue(line, m, t, v)
+		}
+	}
+	line = appendTabbed(line, extra.deviations...)
+	for t, lower := range extra.lower {
+		line = appendTabbedValue(appendTabbedValue(line, m, t, lower), m, t, extra.upper[t])
+	}
+	for _, v := range proba {
+		line = append(line, '\t')
+		line = strconv.AppendFloat(line, v, 'g', 6, 64)
+	}
+	return line
 }

@@ -42,9 +42,48 @@ type training struct {
 func newTrain() *cobra.Command {
 	t := &training{}
 	cmd := &cobra.Command{
-		Use:   "train [flags] DATA -o MODEL",
-		Short: "Train a model and print a summary",
-		Long: `Train a model on DATA and write it to MODEL. DATA is a table, in nearly any form, whose last column, or that of --label, is to be predicted from the
+		Use:     "train [flags] DATA -o MODEL",
+		Short:   "Train a model and print a summary",
+		Long:    trainHelp,
+		Example: trainExamples,
+		Args:    nArgs(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && t.appendTo != nil {
+				if t.holdout != 0 {
+					return usagef("--holdout keeps back rows of DATA, and there are none")
+				}
+				return t.run(cmd, "")
+			}
+			if err := nArgs(1, 1)(cmd, args); err != nil {
+				return err
+			}
+			return t.run(cmd, args[0])
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&t.appendTo, "append", nil, "file of statistics whose rows DATA are added to; may be given several times")
+	f.StringVar(&t.like, "like", "", "file of statistics whose scaling and map to use, without its rows")
+	f.StringVar(&t.saveStats, "save-stats", "", "file to write the statistics of the rows to, for --append and merge")
+	f.StringVarP(&t.out, "output", "o", "", "file to write the model to")
+	f.StringVar(&t.test, "test", "", "data to test the model on")
+	f.StringVar(&t.testLabels, "test-labels", "", "file of labels for --test")
+	holdoutFlags(cmd, t)
+	f.StringVar(&t.unlabelled, "unlabelled", "", "file of more rows to find principal components with; labels in it are ignored")
+	configFlags(cmd, &t.cfg)
+	dataFlags(cmd, &t.data)
+	labelFlags(cmd, &t.data)
+	bagFlags(cmd, &t.data, &t.bag)
+	f.BoolVar(&t.online, onlineName, false, "the same as --learner "+onlineName)
+	f.StringVar(&t.from, "continue", "", "model of the learner online that goes on learning, with all its settings")
+	f.Var(&t.memory, "memory", "most memory to train in, such as 8GiB (default: 80 % of what is free)")
+	t.autoFlags(cmd)
+	f.BoolVar(&t.json, "json", false, "print one JSON object instead of text")
+	ProgressFlag(cmd, &t.progress)
+	PageFlags(cmd, &t.pages)
+	return cmd
+}
+
+const trainHelp = `Train a model on DATA and write it to MODEL. DATA is a table, in nearly any form, whose last column, or that of --label, is to be predicted from the
 others. Everything else is chosen by the data, and the summary says what was chosen.
 
 The model is written whole or not at all. DATA is LIBSVM text, CSV, TSV, text separated by blanks, ARFF, JSON lines, Parquet, Arrow, NPY, npz of a sparse matrix
@@ -93,8 +132,9 @@ Classes have probabilities (predict --proba) by rfm, by the logistic loss, and w
 labels: as a list in front of LIBSVM rows ("3,7 1:0.5"), in a column with --label-separator, or as
 columns of 0 and 1 with --task multilabel.
 
-` + autoHelp + "\n" + bagsHelp,
-		Example: `  mercer train adult.csv -o adult.mercer
+` + autoHelp + "\n" + bagsHelp
+
+const trainExamples = `  mercer train adult.csv -o adult.mercer
   mercer train houses.csv --label price -o houses.mercer --holdout 0.2 --report houses.html
   mercer train customers.csv --label stays --id number --ignore 'note*' -o stays.mercer
   mercer train adult.csv -o adult.mercer --quick
@@ -109,43 +149,7 @@ columns of 0 and 1 with --task multilabel.
   tail -f clicks.svm | head -1000000 | mercer train - -o clicks.mercer --online --survey-rows 10000
   mercer train --continue clicks.mercer tomorrow.svm -o clicks2.mercer
   mercer train readings.csv --group device --label state -o devices.mercer
-  mercer train descriptors.npy --labels species.txt --pooling tensorsketch -o birds.mercer`,
-		Args: nArgs(0, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && t.appendTo != nil {
-				if t.holdout != 0 {
-					return usagef("--holdout keeps back rows of DATA, and there are none")
-				}
-				return t.run(cmd, "")
-			}
-			if err := nArgs(1, 1)(cmd, args); err != nil {
-				return err
-			}
-			return t.run(cmd, args[0])
-		},
-	}
-	f := cmd.Flags()
-	f.StringArrayVar(&t.appendTo, "append", nil, "file of statistics whose rows DATA are added to; may be given several times")
-	f.StringVar(&t.like, "like", "", "file of statistics whose scaling and map to use, without its rows")
-	f.StringVar(&t.saveStats, "save-stats", "", "file to write the statistics of the rows to, for --append and merge")
-	f.StringVarP(&t.out, "output", "o", "", "file to write the model to")
-	f.StringVar(&t.test, "test", "", "data to test the model on")
-	f.StringVar(&t.testLabels, "test-labels", "", "file of labels for --test")
-	holdoutFlags(cmd, t)
-	f.StringVar(&t.unlabelled, "unlabelled", "", "file of more rows to find principal components with; labels in it are ignored")
-	configFlags(cmd, &t.cfg)
-	dataFlags(cmd, &t.data)
-	labelFlags(cmd, &t.data)
-	bagFlags(cmd, &t.data, &t.bag)
-	f.BoolVar(&t.online, onlineName, false, "the same as --learner "+onlineName)
-	f.StringVar(&t.from, "continue", "", "model of the learner online that goes on learning, with all its settings")
-	f.Var(&t.memory, "memory", "most memory to train in, such as 8GiB (default: 80 % of what is free)")
-	t.autoFlags(cmd)
-	f.BoolVar(&t.json, "json", false, "print one JSON object instead of text")
-	ProgressFlag(cmd, &t.progress)
-	PageFlags(cmd, &t.pages)
-	return cmd
-}
+  mercer train descriptors.npy --labels species.txt --pooling tensorsketch -o birds.mercer`
 
 // configFlags are the flags of a configuration.
 func configFlags(cmd *cobra.Command, c *train.Config) {
