@@ -195,8 +195,8 @@ func (f *job) calibrateByHalves(s *solution) error {
 func (f *job) fitCalibration(s *solution, info *model.CalibrationInfo, to unseen) error {
 	info.Rows = len(to.weights)
 	var c *learn.Calibration
-	if r, ok := s.report.(*rfm.Report); ok && r.Logistic && info.Method == "temperature" {
-		c = learn.NearOne(f.labels != nil, to.scores, to.y, to.weights, f.outputs)
+	if _, own := s.report.(*rfm.Report); own && (info.Method == "temperature" || info.Method == "logit") {
+		c = learn.FitOwn(info.Method, f.labels != nil, to.scores, to.y, to.weights, f.outputs, f.sum.Rows)
 	} else {
 		var err error
 		if c, err = learn.FitCalibration(info.Method, f.labels != nil, to.scores, to.y, to.weights, f.outputs); err != nil {

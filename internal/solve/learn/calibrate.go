@@ -63,14 +63,7 @@ func FitCalibration(method string, labels bool, scores []float32, y, weights []f
 	}
 	c := &Calibration{Method: method, Labels: labels}
 	if c.oneNumber() {
-		turned := make([]float32, len(scores))
-		for i, v := range scores {
-			turned[i] = float32(c.turned(v, k))
-		}
-		c.T = temperature(labels, turned, y, weights, k, 0)
-		if method == "logit" {
-			c.T = max(c.T, leastHeat)
-		}
+		c.heat(scores, y, weights, k, known{})
 		return c, nil
 	}
 	if method == "quota" {
@@ -93,13 +86,33 @@ func FitCalibration(method string, labels bool, scores []float32, y, weights []f
 	return c, nil
 }
 
-// NearOne fits a temperature to logits that the logistic loss itself made, whose T is near 1: 1/T has a normal distribution about 1 with the
-// deviation nearOne before the scores are seen, which some hundreds of rows alone do not tell better.
-func NearOne(labels bool, scores []float32, y, weights []float64, k int) *Calibration {
+// FitOwn is FitCalibration by temperature or logit for a machine that held out the rows itself, of those it was trained on: what all of them
+// together show of a class is as certain as their number allows. With temperature the scores are logits that the logistic loss made, whose T is
+// near 1: 1/T has a normal distribution about 1 with the deviation nearOne before the scores are seen, which some hundreds of rows alone do
+// not tell better.
+func FitOwn(method string, labels bool, scores []float32, y, weights []float64, k, trained int) *Calibration {
 	if weights == nil {
 		weights = slices.Repeat([]float64{1}, len(y)/k)
 	}
-	return &Calibration{Method: "temperature", Labels: labels, T: temperature(labels, scores, y, weights, k, 1/(nearOne*nearOne))}
+	c := &Calibration{Method: method, Labels: labels}
+	known := known{rows: float64(trained)}
+	if method == "temperature" {
+		known.precision = 1 / (nearOne * nearOne)
+	}
+	c.heat(scores, y, weights, k, known)
+	return c
+}
+
+// heat fits T.
+func (c *Calibration) heat(scores []float32, y, weights []float64, k int, known known) {
+	turned := make([]float32, len(scores))
+	for i, v := range scores {
+		turned[i] = float32(c.turned(v, k))
+	}
+	c.T = temperature(c.Labels, turned, y, weights, k, known)
+	if c.Method == "logit" {
+		c.T = max(c.T, leastHeat)
+	}
 }
 
 // nearOne is about what 1/T deviates by on fourteen tables, .1, and more, because it is no normal distribution.
@@ -380,7 +393,7 @@ func quotas(scores []float32, y, weights []float64, k int) (a, b []float64) {
 			shifted[i*k+t] = float32(float64(scores[i*k+t]) - borders[t])
 		}
 	}
-	heat := temperature(true, shifted, y, weights, k, 0)
+	heat := temperature(true, shifted, y, weights, k, known{})
 	for t := range k {
 		a, b = append(a, -1/heat), append(b, borders[t]/heat)
 	}
@@ -487,12 +500,15 @@ func effectiveRows(weights []float64) float64 {
 	return sum * sum / max(squares, math.SmallestNonzeroFloat64)
 }
 
+// known is what is known of scores beside their rows: how many rows there are in all, and the precision of a normal distribution of 1/T about 1;
+// zero means nothing.
+type known struct{ rows, precision float64 }
+
 // temperature is T with the least -Σ log p, which is convex in 1/T: its slope there is bisected
 // between 10⁻⁶ and 10⁶ over the largest score. If the labels do not follow the scores, T is the
 // largest possible value, and everything is equally likely. As many rows as there are do not show a class to be certain: by Laplace's rule
-// of succession each is taken to be of another one with probability 1/(n+2), as in Platt's method. precision is that of a normal distribution
-// of 1/T about 1, 0 meaning that nothing is known of T.
-func temperature(labels bool, scores []float32, y, weights []float64, k int, precision float64) float64 {
+// of succession each is taken to be of another one with probability 1/(n+2), as in Platt's method.
+func temperature(labels bool, scores []float32, y, weights []float64, k int, known known) float64 {
 	size := 0.0
 	for _, v := range scores {
 		size = max(size, math.Abs(float64(v)))
@@ -504,12 +520,12 @@ func temperature(labels bool, scores []float32, y, weights []float64, k int, pre
 	for _, w := range weights {
 		total += w
 	}
-	p, other := make([]float64, k), 1/(rows+2)
+	p, other := make([]float64, k), 1/(max(rows, known.rows)+2)
 	if k > 1 && !labels {
 		other /= float64(k - 1)
 	}
 	slope := func(a float64) float64 { // of the loss by a = 1/T
-		sum := precision * (a - 1) * total / max(1, rows) // weights say how much rows count, not how many there are
+		sum := known.precision * (a - 1) * total / max(1, rows) // weights say how much rows count, not how many there are
 		for i, w := range weights {
 			s, y := scores[i*k:(i+1)*k], y[i*k:(i+1)*k]
 			if k > 1 && !labels {

@@ -190,9 +190,9 @@ func TestTemperatureIsWhatTheScoresWereHeatedBy(t *testing.T) {
 	}
 }
 
-// NearOne has the least loss with what is known of T added, whatever the weights are measured in: of few rows near 1, of many where
+// FitOwn has the least loss with what is known of T added, whatever the weights are measured in: of few rows near 1, of many where
 // FitCalibration finds it.
-func TestTemperatureNearOne(t *testing.T) {
+func TestTemperatureOfOwnRows(t *testing.T) {
 	for _, k := range []int{1, 4} {
 		for _, n := range []int{50, 5000} {
 			scores, y := overconfident(3, n, k)
@@ -200,22 +200,21 @@ func TestTemperatureNearOne(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := NearOne(false, scores, y, nil, k)
+			c := FitOwn("temperature", false, scores, y, nil, k, 4*n)
 			// Here T is 3. Of n rows at least n·E p(1-p)s² is known, which is of order 10 a row at 1/T = 1/3.
 			if !(c.T >= 1 && c.T < free.T) || n == 5000 && math.Abs(1/c.T-1/free.T) > 0.05 {
 				t.Errorf("%d rows of %d outputs: T = %g, %g without a prior", n, k, c.T, free.T)
 			}
-			other := 1 / (float64(n) + 2)
-			loss := func(T float64) float64 { // as temperature has it: each class is another one with probability 1/(n+2)
+			other := 1 / (4*float64(n) + 2)
+			loss := func(T float64) float64 { // as temperature has it: each class is another one with probability 1/(4n+2)
 				sum := (1/T - 1) * (1/T - 1) / (2 * nearOne * nearOne)
-				flat := slices.Clone(y)
 				p := make([]float64, max(2, k))
 				by := &Calibration{Method: "temperature", T: T}
 				for i := range n {
 					by.Probabilities(p, scores[i*k:(i+1)*k])
 					for t := range p {
 						of := other / float64(len(p)-1)
-						if k == 1 && (t == 1) == (flat[i] > 0) || k > 1 && flat[i*k+t] > 0 {
+						if k == 1 && (t == 1) == (y[i] > 0) || k > 1 && y[i*k+t] > 0 {
 							of = 1 - other
 						}
 						sum -= of * math.Log(p[t])
@@ -228,9 +227,25 @@ func TestTemperatureNearOne(t *testing.T) {
 					t.Errorf("%d rows of %d outputs: T = %g has the loss %g, %g times it %g", n, k, c.T, best, factor, next)
 				}
 			}
-			if other := NearOne(false, scores, y, slices.Repeat([]float64{1e-3}, n), k); math.Abs(other.T/c.T-1) > 1e-9 {
+			if other := FitOwn("temperature", false, scores, y, slices.Repeat([]float64{1e-3}, n), k, 4*n); math.Abs(other.T/c.T-1) > 1e-9 {
 				t.Errorf("T = %g with weights of 1/1000, %g without", other.T, c.T)
 			}
+		}
+	}
+}
+
+// Rows that are all told apart are as sure as all rows that the machine was trained on allow, not as the few that it held out.
+func TestCertaintyOfOwnRows(t *testing.T) {
+	scores, y := make([]float32, 100), make([]float64, 100)
+	for i := range scores {
+		y[i] = float64(i%2*2 - 1)
+		scores[i] = float32(y[i])
+	}
+	for trained, want := range map[int]float64{100: 1. / 102, 1000: 1. / 1002} {
+		p := make([]float64, 2)
+		FitOwn("logit", false, scores, y, nil, 1, trained).Probabilities(p, []float32{1})
+		if math.Abs(p[0]/want-1) > 1e-3 {
+			t.Errorf("100 rows of %d: the other class has the probability %g, want %g", trained, p[0], want)
 		}
 	}
 }
