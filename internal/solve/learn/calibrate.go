@@ -87,19 +87,15 @@ func FitCalibration(method string, labels bool, scores []float32, y, weights []f
 }
 
 // FitOwn is FitCalibration by temperature or logit for a machine that held out the rows itself, of those it was trained on: what all of them
-// together show of a class is as certain as their number allows. With temperature the scores are logits that the logistic loss made, whose T is
-// near 1: 1/T has a normal distribution about 1 with the deviation nearOne before the scores are seen, which some hundreds of rows alone do
-// not tell better.
+// together show of a class is as certain as their number allows. Its scores are logits that the logistic loss made, or estimates of
+// probabilities, so that T is near 1: 1/T has a normal distribution about 1 with the deviation nearOne before the scores are seen, which some
+// hundreds of rows alone do not tell better.
 func FitOwn(method string, labels bool, scores []float32, y, weights []float64, k, trained int) *Calibration {
 	if weights == nil {
 		weights = slices.Repeat([]float64{1}, len(y)/k)
 	}
 	c := &Calibration{Method: method, Labels: labels}
-	known := known{rows: float64(trained)}
-	if method == "temperature" {
-		known.precision = 1 / (nearOne * nearOne)
-	}
-	c.heat(scores, y, weights, k, known)
+	c.heat(scores, y, weights, k, known{float64(trained), 1 / (nearOne * nearOne)})
 	return c
 }
 
