@@ -33,6 +33,9 @@ func TestEveryMapTrains(t *testing.T) {
 		if !strings.Contains(people, m.Map) || !strings.Contains(people, m.About) {
 			t.Errorf("mercer maps does not show %s", m.Map)
 		}
+		if m.Map == "precomputed" { // whose rows are values of a kernel, as many as there are rows
+			continue
+		}
 		names := m.Kernels
 		if len(names) == 0 {
 			names = []string{"rbf", "linear"}

@@ -29,7 +29,7 @@ type Options struct {
 }
 
 const (
-	rate      = 0.05 // of the first tree's values that is added, which grows to twice as much
+	rate      = 0.05 // of a tree's values that is added; by squared error of the first one's, which grows to twice as much
 	rateTrees = 200  // until there are so many: where few trees do, small steps are better, and where many are asked for, larger ones are as good
 	ridge     = 3.0  // λ of a leaf's value, in rows
 	mostTrees = 1000
@@ -497,7 +497,10 @@ func (b *boosting) settle() {
 		curves[i%k] += h
 	}
 	at := len(b.Values)
-	rate := rate * (1 + min(1, float64(b.Len())/rateTrees))
+	rate := rate
+	if !b.opt.Logistic {
+		rate += float64(rate * min(1, float64(b.Len())/rateTrees))
+	}
 	for i, g := range b.leafSums {
 		v := 0.0
 		if below := b.leafHs[i] + ridge*curves[i%k]/float64(b.main); below > 0 {
