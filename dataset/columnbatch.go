@@ -2,8 +2,10 @@ package dataset
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
+	"unicode/utf8"
 )
 
 // typedTable is a table whose cells come with types, from anything but text: its rows come in batches of columns.
@@ -22,6 +24,16 @@ type typedTable interface {
 type field struct {
 	name string
 	text bool // no number, even if all of it looks like one
+}
+
+// checkFields returns an error if a name is not UTF-8: two such names would be one in the JSON of a model.
+func checkFields(t typedTable) error {
+	for i, f := range t.fields() {
+		if !utf8.ValidString(f.name) {
+			return fmt.Errorf("%s: the name of column %d (from 0), %.40q, is not UTF-8; rename the column", t.Name(), i, f.name)
+		}
+	}
+	return nil
 }
 
 // columnPass is one pass over a typed table, by one goroutine.
@@ -166,6 +178,9 @@ func (c *column) cell(row int, to *cell, scratch *[]byte) error {
 
 // eachRow calls body with the cells of each row as text; they are valid until it returns.
 func eachRow(ctx context.Context, t typedTable, body func(cells []string) error) error {
+	if err := checkFields(t); err != nil {
+		return err
+	}
 	p, err := t.pass()
 	if err != nil {
 		return err

@@ -329,6 +329,18 @@ func notUTF8(text []byte, at, character int, todo *option.Phrase) error {
 	return option.Errorf("%q is not UTF-8 (character %d of the line); %s", text[max(from, at-30):min(at+to, at+30)], character, todo)
 }
 
+// checkText returns an error if a value of a table with types is not UTF-8; it shows the text around the first byte that is not.
+func checkText(b []byte) error {
+	if utf8.Valid(b) {
+		return nil
+	}
+	at := 0
+	for r, size := utf8.DecodeRune(b); r != utf8.RuneError || size > 1; r, size = utf8.DecodeRune(b[at:]) {
+		at += size
+	}
+	return fmt.Errorf("%q is not UTF-8; write the column as text in UTF-8, or leave it out", b[max(0, at-30):min(len(b), at+30)])
+}
+
 // CheckUTF8 says where the text of a file of another kind than data is not UTF-8, with its line and character.
 func CheckUTF8(name string, text []byte) error {
 	if utf8.Valid(text) {

@@ -335,3 +335,64 @@ func TestOtherFilesNotUTF8(t *testing.T) {
 		}
 	}
 }
+
+// So are values and names of columns in tables whose cells have types: two of them would be one in the JSON of a model.
+func TestTypedTablesNotUTF8(t *testing.T) {
+	dir, ctx := t.TempDir(), context.Background()
+	check := func(what, place, odd string, err error) {
+		t.Helper()
+		if err == nil || !strings.HasPrefix(err.Error(), place) || !strings.Contains(err.Error(), odd) {
+			t.Errorf("%s: %v, want %s … %s", what, err, place, odd)
+		}
+	}
+	all := func(path string) error {
+		f, err := Open(ctx, path, Options{})
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = Survey(ctx, f, SurveyOptions{})
+		return err
+	}
+	convert := func(path string) error {
+		_, err := Convert(ctx, path, filepath.Join(dir, "out.csv"), "csv", Options{})
+		return err
+	}
+	values := [][]string{{"1", "tea"}, {"2", "caf\xe9"}, {"3", "caf\xe8"}}
+	for _, format := range []string{"parquet", "arrow", "arrows"} {
+		for what, names := range map[string][]string{"values": {"x", "y"}, "names": {"caf\xe8", "caf\xe9"}} {
+			path := filepath.Join(dir, what+"."+format)
+			w, err := createTable(path, format, names)
+			if err == nil {
+				err = w.begin([]valueKind{kindNumber, kindText})
+			}
+			for _, row := range values {
+				if err == nil {
+					err = w.row(row)
+				}
+			}
+			if err == nil {
+				err = w.Commit()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			place, odd := path+`: row 2, column "y": `, `"caf\xe9" is not UTF-8; write`
+			if what == "names" {
+				place, odd = path+": ", `the name of column 0 (from 0), "caf\xe8", is not UTF-8; rename`
+			}
+			check(format, place, odd, all(path))
+			check("convert "+format, path+": ", odd, convert(path))
+		}
+	}
+	for line, odd := range map[string]string{
+		`{"y":"b\ud800"}`: `\ud800`, `{"y":"\udc00\ud800"}`: `\udc00`, `{"y":"\\\udbff\u0041"}`: `\udbff`, `{"\ud83d x":"b"}`: `\ud83d`,
+	} {
+		path := save(t, dir, "half.jsonl", `{"y":"\ud83d\ude00\\ud800"}`+"\n"+line+"\n")
+		check(line, path+":2: ", odd+" in ", all(path))
+	}
+	for _, record := range []any{map[string]any{"y": "caf\xe9"}, struct{ y, Z string }{Z: "caf\xe9"}} {
+		_, err := FromRecords(ctx, "records", nil, func(yield func(any, error) bool) { yield(record, nil) }, Options{})
+		check("records", "records: record 1", `"caf\xe9" is not UTF-8; write`, err)
+	}
+}

@@ -8,6 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"mercer/internal/engine/units"
 )
 
 // jsonTable is a file with a JSON object a line as a typed table: the columns are the names of all objects, in the order
@@ -40,17 +45,20 @@ func newJSONTable(ctx context.Context, in input) (typedTable, error) {
 		return nil, err
 	}
 	defer p.Close()
-	for {
+	rows, values, header := 0, 0, 0
+	for ; ; rows++ {
 		if p.line%1024 == 0 {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
 		}
 		err := p.object(func(name, value []byte) error {
+			values++
 			at, known := t.at[string(name)]
 			if !known {
-				if len(t.columns) == mostColumns {
-					return fmt.Errorf("there are more than %d names; is it data of another form?", mostColumns)
+				if header += len(name) + 1; header > headSize {
+					return fmt.Errorf("the names of the columns so far, %s, are longer than %s, too long for a table; give rows the same names, or "+
+						"write rows of numbers as LIBSVM text", units.Count(len(t.columns)), units.Bytes(headSize))
 				}
 				at = len(t.columns)
 				t.at[string(name)], t.columns = at, append(t.columns, field{name: string(name)})
@@ -61,15 +69,24 @@ func newJSONTable(ctx context.Context, in input) (typedTable, error) {
 			return nil
 		})
 		if err == io.EOF {
-			return t, nil
+			break
 		} else if err != nil {
 			return nil, err
 		}
 	}
+	if cells := rows * len(t.columns); cells > sparseCells && values < cells/mostEmpty {
+		return nil, fmt.Errorf("%s: the %s rows have %s names in all, but one row only %.3g of them on average, too few for a table; give rows the "+
+			"same names, or write rows of numbers as LIBSVM text", in.Name(), units.Count(rows), units.Count(len(t.columns)), float64(values)/float64(rows))
+	}
+	return t, nil
 }
 
-// mostColumns bounds the columns of JSON lines.
-const mostColumns = 1 << 20
+// A table of more than sparseCells cells has at least one value in mostEmpty of them: names that few rows have, or rows that have none,
+// would take time by rows × columns, whatever the size of the file. Text cannot: its empty cells are separators.
+const (
+	sparseCells = 1 << 24
+	mostEmpty   = 100
+)
 
 func (t *jsonTable) Name() string    { return t.in.Name() }
 func (t *jsonTable) fields() []field { return t.columns }
@@ -173,7 +190,7 @@ func eachField(text []byte, field func(name, value []byte) error) error {
 		}
 		name, err := unquoted(quoted)
 		if err != nil {
-			return s.wrong()
+			return err
 		}
 		s.blanks()
 		from := s.at
@@ -272,8 +289,36 @@ func unquoted(quoted []byte) ([]byte, error) {
 		return quoted[1 : len(quoted)-1], nil
 	}
 	var s string
-	err := json.Unmarshal(quoted, &s)
-	return []byte(s), err
+	if err := json.Unmarshal(quoted, &s); err != nil {
+		return nil, err
+	}
+	if half := halfPair(quoted); half != nil {
+		return nil, fmt.Errorf("%s in %.40s is half of a pair of surrogates and no character; write the whole pair, or the character itself", half, quoted)
+	}
+	return []byte(s), nil
+}
+
+// halfPair is an escape of a valid string that is half of a surrogate pair: decoded, all of them are one character. nil: there is none.
+func halfPair(text []byte) []byte {
+	escape := func(i int) rune { // the unit at i, or -1
+		if i+6 > len(text) || text[i] != '\\' || text[i+1] != 'u' {
+			return -1
+		}
+		u, _ := strconv.ParseUint(string(text[i+2:i+6]), 16, 16)
+		return rune(u)
+	}
+	for i := 0; i < len(text); i++ {
+		switch u := escape(i); {
+		case text[i] != '\\':
+		case !utf16.IsSurrogate(u): // \n, \\ and the like, and single units
+			i++
+		case utf16.DecodeRune(u, escape(i+6)) == utf8.RuneError:
+			return text[i : i+6]
+		default:
+			i += 11
+		}
+	}
+	return nil
 }
 
 // plain says that a value is a string without escapes.

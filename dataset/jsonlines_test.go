@@ -2,10 +2,13 @@ package dataset
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -75,5 +78,39 @@ func TestFieldsOfJSONAreThoseOfTheStandardLibrary(t *testing.T) {
 	}
 	if accepted < lines/6 {
 		t.Errorf("only %d lines are objects", accepted)
+	}
+}
+
+// Names that are ever new, or that few rows have, cost no more than the file: they are refused once they are too many for a table.
+func TestNamesOfFewRowsAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	ever, few := bytes.Buffer{}, bytes.Buffer{}
+	for row := range 8 {
+		for i := range 20_000 {
+			fmt.Fprintf(&ever, "%c\"c%d_%d\":1", "{,"[min(i, 1)], row, i)
+		}
+		ever.WriteString("}\n")
+	}
+	for i := range 5_000 {
+		fmt.Fprintf(&few, "%c\"c%d\":1", "{,"[min(i, 1)], i)
+	}
+	few.WriteString("}\n" + strings.Repeat("{\"c0\":2}\n", 5_000))
+	for name, c := range map[string]struct {
+		text, want string
+	}{
+		"ever.jsonl": {ever.String(), ":7: the names of the columns so far, 124,543, are longer than 1.0 MiB, too long for a table; "},
+		"few.jsonl":  {few.String(), ": the 5,001 rows have 5,000 names in all, but one row only 2 of them on average, too few for a table; "},
+	} {
+		path := save(t, dir, name, c.text)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Open(context.Background(), path, Options{})
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.HasPrefix(err.Error(), path+c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+		if most := uint64(64<<20 + 4*len(c.text)); after.TotalAlloc-before.TotalAlloc > most {
+			t.Errorf("%s took %d bytes, more than %d", name, after.TotalAlloc-before.TotalAlloc, most)
+		}
 	}
 }

@@ -209,6 +209,11 @@ func (s *rowSpool) Text(v []byte) {
 }
 
 func (s *rowSpool) End() error {
+	for i := range s.row {
+		if err := checkText(s.row[i].text); err != nil {
+			return fmt.Errorf("row %d, column %q: %w", s.rows+1, s.columns[i].name, err)
+		}
+	}
 	err := s.add(s.row)
 	s.row, s.text = s.row[:0], s.text[:0]
 	if s.rows%1024 == 0 && err == nil {

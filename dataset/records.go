@@ -248,6 +248,9 @@ func (s *recordCells) check(name string, at int) error {
 		return &FieldError{name, nil, "the field was not there before; the records have changed while they are read"}
 	}
 	c := &s.row[at]
+	if err := checkText(c.text); err != nil {
+		return &FieldError{name, string(c.text), err.Error()}
+	}
 	switch {
 	case c.kind == cellNumber && math.IsInf(c.number, 0):
 		return &FieldError{name, c.number, fmt.Sprintf("%g is not a finite number", c.number)}

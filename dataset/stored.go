@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math/big"
 	"time"
-	"unicode/utf8"
 )
 
 // stored is how a column of Parquet or Arrow keeps what is no float: as a whole number, or as bytes.
@@ -31,9 +30,6 @@ const (
 
 // textual says that the column is text, even if it looks like numbers.
 func (s *stored) textual() bool { return s.kind == storedBool || s.kind >= storedDay }
-
-// errNotText is about bytes.
-var errNotText = errors.New("a value is not text; leave the column out of the file")
 
 // cell makes a cell of a whole number or of bytes. What has to be written as text goes to the end of text.
 func (s *stored) cell(to *cell, n int64, b []byte, text *[]byte) error {
@@ -71,10 +67,8 @@ func (s *stored) cell(to *cell, n int64, b []byte, text *[]byte) error {
 		*text = appendUUID(*text, b)
 		*to = cell{kind: cellText, text: (*text)[from:]}
 	case storedText:
-		if !utf8.Valid(b) {
-			return errNotText
-		}
 		*to = cell{kind: cellText, text: b}
+		return checkText(b)
 	default:
 		*to = cell{kind: cellWhole, whole: n}
 	}

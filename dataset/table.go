@@ -130,6 +130,9 @@ func newTable(ctx context.Context, in input, opt Options, format string) (Source
 
 // newTypedTable is newTable for a table whose cells have types.
 func newTypedTable(ctx context.Context, typed typedTable, opt Options) (Source, error) {
+	if err := checkFields(typed); err != nil {
+		return nil, err
+	}
 	opt.Format, opt.Header, opt.texts = "csv", "yes", map[string]bool{}
 	for _, f := range typed.fields() {
 		opt.texts[f.name] = opt.texts[f.name] || f.text

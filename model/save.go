@@ -51,6 +51,9 @@ func (m *Model) Write(w io.Writer) error {
 	if err := m.info.checkNames(); err != nil {
 		return err
 	}
+	if err := m.info.Schema.Check(); err != nil { // as loading does
+		return err
+	}
 	if m.golden == nil {
 		return errors.New("the model has no golden rows, without which it cannot be checked when it is loaded")
 	}

@@ -10,7 +10,6 @@ import (
 	"math"
 	"os"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -92,11 +91,7 @@ func eachSQLite(ctx context.Context, r outside.Request, to outside.Rows) (err er
 				}
 				to.Number(v)
 			default:
-				b := stmt.ColumnRawBlob(i)
-				if !utf8.Valid(b) {
-					return fmt.Errorf("row %d, column %q: the value is not text; leave the column out of the query", row, names[i])
-				}
-				to.Text(b)
+				to.Text(stmt.ColumnRawBlob(i))
 			}
 		}
 		if err := to.End(); err != nil {
