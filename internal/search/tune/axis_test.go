@@ -116,7 +116,9 @@ func TestUsualCIsLeftOutForNuOfClasses(t *testing.T) {
 
 // γ is not searched where it is a factor of distances that are only compared.
 func TestUsualGammaIsLeftOutForNeighbours(t *testing.T) {
-	base := func(kernel string) train.Config { return train.Config{Learner: train.KNN{}, Kernel: train.Kernel{Name: kernel}} }
+	base := func(kernel string) train.Config {
+		return train.Config{Learner: train.KNN{}, Kernel: train.Kernel{Name: kernel}}
+	}
 	for _, c := range []struct {
 		space Space
 		want  int
