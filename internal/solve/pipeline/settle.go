@@ -29,6 +29,9 @@ type Rows struct {
 	// because the place of the rows in the summary's sample is not known.
 	Find func(*Pipeline) error
 
+	// Origin is dataset.Origin of a row where these are some of others, nil where they are all.
+	Origin func(row int) int
+
 	// Memory is the number of bytes that the map may hold; 0 means feature.MaxBytes.
 	Memory int64
 }
@@ -217,6 +220,11 @@ func (s *settling) featureMap(ctx context.Context) error {
 	cfg.MaxBytes = s.rows.Memory
 	if cfg.Given, err = s.p.Landmarks(s.Given, s.GivenFile, s.rows.Name, s.rows.Schema); err != nil {
 		return err
+	}
+	if s.rows.Origin != nil && cfg.Map == feature.Precomputed {
+		for i := range x.Len() {
+			cfg.Own = append(cfg.Own, s.rows.Origin(i))
+		}
 	}
 	if s.p.fmap, err = feature.Fit(ctx, cfg, x); err != nil {
 		return s.located(err)
