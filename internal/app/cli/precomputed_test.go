@@ -136,6 +136,8 @@ func TestPrecomputedKernelInFolds(t *testing.T) {
 		out = object(t, ok(t, append([]string{"train", "--ignore", other + ",fold", "--split-column", "part"}, given...)...))
 		near(fmt.Sprint("train ", c), out[c.metric], c.want[0])
 	}
+	ok(t, append([]string{"tune", data, "-o", m, "--kernel", "precomputed", "--label", "class", "--ignore", "y,part", "--fold-group", "fold", "--folds", "3",
+		"--holdout", "0.25"}, svm...)...)
 	config := []string{"--kernel precomputed --learner kernel-ridge --lambda 0.5", "--gamma 0.7 --scale none --learner kernel-ridge --lambda 0.5"}
 	var compared, curves [2]any
 	for i, c := range config {

@@ -9,6 +9,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/internal/engine/option"
 	"mercer/internal/solve/metric"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -119,11 +120,19 @@ func ChooseScale(k kernel.Kernel, sum *dataset.Summary) (kind, why string) {
 }
 
 func (s *settling) scale() (err error) {
-	if s.grouped() && !slices.Contains(ofWhole, s.Scale) {
-		if err := s.scaleGroups(); err != nil {
-			return s.located(err)
+	if s.grouped() {
+		if !slices.Contains(ofWhole, s.Scale) {
+			if err := s.scaleGroups(); err != nil {
+				return s.located(err)
+			}
+			return nil
 		}
-		return nil
+		for i, step := range s.Steps {
+			if step.Scale != "" && step.Scale != s.Scale {
+				return s.located(option.Errorf("step %d: %s is of all columns; leave out the scale of the step, %s, or give each step its own",
+					i+1, option.Set("scale", s.Scale), step.Scale))
+			}
+		}
 	}
 	why := ""
 	if s.p.scaler, why, err = Scaling(s.Scale, s.Domain(), s.rows.Summary); err != nil {
