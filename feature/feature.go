@@ -41,6 +41,10 @@ type Config struct {
 	// Given are the landmarks of a map whose option Landmarks is given.
 	Given *matrix.Dense `json:"-"`
 
+	// Own are the columns of the rows of the sample themselves, for the map [Precomputed]: row i has k(x_i, x_j) in column Own[j]. nil: as many
+	// columns as rows, in their order.
+	Own []int `json:"-"`
+
 	// MaxBytes bounds the memory that the map may hold; 0 means 16 GiB.
 	MaxBytes int64 `json:"-"`
 }

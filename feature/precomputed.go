@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"mercer/internal/engine/freelist"
 	"mercer/internal/engine/vec"
@@ -16,8 +17,8 @@ import (
 // K_hh = UΛUᵀ it is z(x) = Λ^(-1/2) Uᵀ k_h(x), so that z(x)·z(y) is k(x, y) where one of the two is an h, and Nyström's
 // approximation for others. Every linear learner on z is a machine of the kernel itself.
 //
-// K_hh is the sample itself, which then is the square matrix of the training rows in their order, or the option
-// Landmarks is given. Eigenvalues below 10⁻⁶ of the largest are dropped, since values are float32; so are all but the Rank
+// K_hh is the sample itself, which then is the square matrix of the training rows in their order, or its columns Config.Own, where it is a part
+// of these rows and the others are not seen; or the option Landmarks is given. Eigenvalues below 10⁻⁶ of the largest are dropped, since values are float32; so are all but the Rank
 // largest. Fitting takes O(m³) operations and 8m² bytes, a row O(mD). The map holds 16mD bytes.
 const Precomputed = "precomputed"
 
@@ -47,29 +48,42 @@ func fitPrecomputed(ctx context.Context, cfg Config, sample matrix.Rows) (Fitted
 		if gram = cfg.Given; gram == nil || gram.Rows != m || gram.Cols != m {
 			return nil, fmt.Errorf("feature: precomputed: rows have %d kernel values, so that the given matrix of these landmarks is %d×%d", m, m, m)
 		}
-	case sample.Len() != m:
-		return nil, fmt.Errorf("feature: precomputed: %d rows of %d kernel values: the matrix of training rows is square. Hold no rows back, and test on "+
-			"rows of values with the training rows; or give the matrix of the columns' own rows as landmarks (%d rows at most)", sample.Len(), m, precomputedRows)
+	case sample.Len() != m && len(cfg.Own) != sample.Len():
+		return nil, fmt.Errorf("feature: precomputed: %d rows of %d kernel values: the matrix of training rows is square, in their order; give it, "+
+			"or the matrix of the columns' own rows as landmarks (%d rows at most)", sample.Len(), m, precomputedRows)
 	case sample.CSR != nil:
 		gram = new(matrix.Dense)
 		sample.CSR.Densify(gram)
 	default:
 		gram = sample.Dense
 	}
+	own := cfg.Own
+	if sample.Len() == m || cfg.Landmarks == "given" {
+		own = nil
+	}
+	if own == nil {
+		for i := range m {
+			own = append(own, i)
+		}
+	} else if last := slices.Max(own); last >= m {
+		return nil, fmt.Errorf("feature: precomputed: row %d of the matrix has %d values: it is square, in the order of its rows", last+1, m)
+	}
+	in := m
+	m = len(own)
 	if err := affordable(cfg, m, 24*float64(m)*float64(m)); err != nil {
 		return nil, err
 	}
 	k := make([]float64, m*m)
 	largest := 0.0
 	for i := range m {
-		largest = max(largest, math.Abs(float64(gram.Row(i)[i])))
+		largest = max(largest, math.Abs(float64(gram.Row(i)[own[i]])))
 	}
 	for i := range m {
-		for j, v := range gram.Row(i) {
-			other := gram.Row(j)[i]
+		for j := range m {
+			v, other := gram.Row(i)[own[j]], gram.Row(j)[own[i]]
 			if d := float64(v) - float64(other); !(math.Abs(d) <= 1e-4*largest) {
 				return nil, fmt.Errorf("feature: precomputed: the matrix is not symmetric: row %d, column %d is %g, and row %d, column %d is %g (from 1)",
-					i+1, j+1, v, j+1, i+1, other)
+					own[i]+1, own[j]+1, v, own[j]+1, own[i]+1, other)
 			}
 			k[i*m+j] = (float64(v) + float64(other)) / 2
 		}
@@ -90,7 +104,7 @@ func fitPrecomputed(ctx context.Context, cfg Config, sample matrix.Rows) (Fitted
 	for r < m && ascending[m-1-r] > noise*most && (cfg.Rank == 0 || r < cfg.Rank) {
 		r++
 	}
-	f := &precomputed{w: matrix.NewDense(m, r), low: matrix.NewDense(m, r)}
+	f := &precomputed{w: matrix.NewDense(in, r), low: matrix.NewDense(in, r)}
 	for c := range r {
 		vector, sum := k[(m-1-c)*m:][:m], 0.0
 		for _, v := range vector {
@@ -98,8 +112,8 @@ func fitPrecomputed(ctx context.Context, cfg Config, sample matrix.Rows) (Fitted
 		}
 		root := math.Copysign(1/math.Sqrt(ascending[m-1-c]), sum)
 		for i, v := range vector {
-			f.w.Row(i)[c] = float32(v * root)
-			f.low.Row(i)[c] = float32(v*root - float64(f.w.Row(i)[c]))
+			f.w.Row(own[i])[c] = float32(v * root)
+			f.low.Row(own[i])[c] = float32(v*root - float64(f.w.Row(own[i])[c]))
 		}
 	}
 	f.pack()

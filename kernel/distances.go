@@ -50,6 +50,17 @@ func (d *Distances) squares() bool {
 	return radial || d.kernel.Linear()
 }
 
+// OrdersBy says whether the distances of [Distances] change with a parameter of the kernel by more than a factor, so that other rows may be
+// the nearest.
+func OrdersBy(name, parameter string) bool {
+	kind := byName[name]
+	if !Has(name, parameter) {
+		return false
+	}
+	_, radial := kind.family.(radial)
+	return !radial && (parameter != "gamma" || kind != Laplacian && kind != ExpChi2)
+}
+
 // Work is the length of the work memory that Rows needs for each row.
 func (d *Distances) Work() int {
 	if d.against == nil {

@@ -8,6 +8,48 @@ import (
 	"mercer/matrix"
 )
 
+// A parameter that does not order distances changes all of them by one factor, and others do not.
+func TestParametersOrderDistances(t *testing.T) {
+	const n, d = 12, 4
+	rng := rand.New(rand.NewPCG(1, 2))
+	x := matrix.NewDense(n, d)
+	for i := range x.Data {
+		x.Data[i] = float32(rng.Float64())
+	}
+	of := func(k Kernel) []float64 {
+		dist, err := NewDistances(k, matrix.Rows{Dense: x})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := make([]float64, n*n)
+		dist.Rows(matrix.Rows{Dense: x}, 0, n, all, make([]float64, n*dist.Work()))
+		return all
+	}
+	for _, kind := range Kinds() {
+		for _, p := range kind.Parameters() {
+			a := kind.Usual()
+			a.set("gamma", 0.7)
+			b := a
+			if v := a.get(p.Name); p.Most == 1 {
+				b.set(p.Name, 1-v)
+			} else {
+				b.set(p.Name, 2*v)
+			}
+			da, db := of(a), of(b)
+			factor, same := db[1]/da[1], true
+			for i, v := range da {
+				same = same && math.Abs(db[i]-factor*v) <= 1e-5*db[i]+1e-9
+			}
+			if same == OrdersBy(kind.Name(), p.Name) {
+				t.Errorf("%s of %s: distances differ by a factor alone: %v", p.Name, kind.Name(), same)
+			}
+		}
+	}
+	if OrdersBy("linear", "gamma") || OrdersBy("none", "gamma") {
+		t.Error("a kernel without γ")
+	}
+}
+
 // Distances are what their definition says, from dense and from sparse rows, and from rows that are far away, almost the same, and far from 0.
 func TestDistances(t *testing.T) {
 	const n, m, d = 9, 14, 5

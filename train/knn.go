@@ -35,6 +35,7 @@ var knnLearner = Traits{
 			"(default: what leave-one-out finds best)"),
 	},
 	exact:  true,
+	orders: true,
 	check:  checked((*KNN).check),
 	memory: (*job).knnMemory,
 	train:  (*job).knn,

@@ -11,6 +11,7 @@ import (
 	"mercer/feature"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/moments"
+	"mercer/kernel"
 	"mercer/model"
 )
 
@@ -43,6 +44,9 @@ type Traits struct {
 
 	// own says that it chooses kernels and metrics itself, so that the pipeline only scales.
 	own bool
+
+	// orders says that distances in the kernel's feature space are all it takes of the kernel, and a factor of them changes nothing.
+	orders bool
 
 	// keeps, if not nil, returns the number of rows that a model keeps, from its report; if it is nil, a learner of the
 	// kernel itself may keep all.
@@ -176,6 +180,17 @@ func (l *Traits) Sparse() bool { return l != nil && l.sparse }
 
 // ChoosesKernels says that it chooses kernels, their widths and a scaling by held-out rows itself, so that a search has none to try.
 func (l *Traits) ChoosesKernels() bool { return l != nil && l.own }
+
+// Uses says whether its models depend on a parameter of a kernel, so that a search has something to try.
+func (l *Traits) Uses(name, parameter string) bool {
+	switch {
+	case l.ChoosesKernels() && parameter == "gamma":
+		return false
+	case l != nil && l.orders:
+		return kernel.OrdersBy(name, parameter)
+	}
+	return kernel.Has(name, parameter)
+}
 
 // Has says whether the learner has an option, by its JSON name, among those that only some learners
 // have; common says that all learners have it.

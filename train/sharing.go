@@ -45,7 +45,7 @@ func (l *Traits) SharesStatistics() bool { return l != nil && l.sharing.parts !=
 // Shares says whether the training of c for a task can share statistics (FitParts) or features
 // (Prepared.FitPath) with trainings of the same learner.
 func (l *Traits) Shares(c *Config, task string) bool {
-	if l == nil || l.sharing.able == nil || c.calibrates() || c.discriminates() {
+	if l == nil || l.sharing.able == nil || c.calibrates() || c.discriminates() || c.Map.GroupWeights != "" {
 		return false
 	}
 	return l.sharing.able(c, task)

@@ -199,7 +199,11 @@ func (f *problem) settle(learned *metric.Learned, plan bool) (j *job, err error)
 
 // rows are the rows that a pipeline is settled for.
 func (f *problem) rows() pipeline.Rows {
-	return pipeline.Rows{Name: f.src.Name(), Schema: &f.schema, Summary: f.sum, Memory: f.opt.Memory, Find: f.findOutside}
+	rows := pipeline.Rows{Name: f.src.Name(), Schema: &f.schema, Summary: f.sum, Memory: f.opt.Memory, Find: f.findOutside}
+	if r, ok := f.src.(dataset.Renumbered); ok {
+		rows.Origin = r.Origin
+	}
+	return rows
 }
 
 // admit rejects early what would stop the training later.

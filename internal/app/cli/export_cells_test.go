@@ -28,7 +28,7 @@ type exportCell struct {
 func exportCells() (maps, kernels []*exportCell) {
 	names, _ := feature.Names()
 	for _, learner := range train.Learners() {
-		if l := train.LearnerOf(learner); l.Exact() || learner == "rfm" || learner == "residual" { // which no target has
+		if l := train.LearnerOf(learner); l.Exact() || learner == "rfm" || learner == "residual" { // not of features; only onnx has residual
 			continue
 		}
 		for _, name := range append([]string{"none"}, names...) {
@@ -56,7 +56,7 @@ func exportCells() (maps, kernels []*exportCell) {
 		}
 	}
 	for _, learner := range train.Learners() {
-		if !train.LearnerOf(learner).Exact() || learner == "rfm" || learner == "knn" { // which no target has
+		if !train.LearnerOf(learner).Exact() || learner == "rfm" || learner == "knn" { // not of a kernel; only onnx has knn
 			continue
 		}
 		for _, name := range kernel.Names() {

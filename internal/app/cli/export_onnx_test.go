@@ -118,6 +118,22 @@ func TestGraphsPredictRawColumns(t *testing.T) {
 		ok(t, "export", name+".mercer", "--target", "onnx", "-o", name+".onnx")
 		checks = append(checks, onnxCheck{Name: c.name, Model: name + ".onnx", Data: name + ".csv", Told: name + ".told"})
 	}
+	for i, c := range []exportCase{
+		{"residuals", 0, false, "--task outliers --learner residual --map rff --features 64", false},
+		{"residuals of numbers", 0, true, "--task outliers --learner residual --kernel linear --kept 3 --ordinal grade=S<M<L --date when,day", false},
+		{"neighbours", 3, false, "--learner knn --neighbours 5 --neighbour-weights uniform --calibrate platt", true},
+		{"near neighbours", 0, true, "--learner knn --neighbours 4 --neighbour-weights distance --ordinal grade=S<M<L --date when,day", false},
+		{"neighbours by sums", 2, false, "--learner knn --kernel laplacian --neighbours 7 --neighbour-weights distance --scale minmax", false},
+		{"neighbours by histograms", 2, false, "--learner knn --kernel exp-chi2 --neighbours 3 --neighbour-weights uniform --scale minmax", false},
+	} {
+		name := c.train(t, dir, 700, 1000-300*(i/5)) // of the last the same rows again
+		ok(t, "export", name+".mercer", "--target", "onnx", "-o", name+".onnx")
+		check := onnxCheck{Name: c.name, Model: name + ".onnx", Data: name + ".csv", Told: name + ".told"}
+		if i >= 2 {
+			check.Ties = 0.003 // of rows that are as near
+		}
+		checks = append(checks, check)
+	}
 	runChecks(t, checks, python, "-B", "testdata/onnx_check.py")
 
 	node := testenv.Program(t, "node")
@@ -186,6 +202,7 @@ func TestGraphsRefuse(t *testing.T) {
 	for _, c := range []struct{ flags, want string }{
 		{"--learner kernel-ridge --kernel matern --nu 1.3", "matern with nu 1.3"},
 		{"--learner ridge --map rff --features 20 --text town", `the column "town" is coded as text by hashes of its words`},
+		{"--learner knn --kernel poly", "nearest neighbours by the kernel poly cannot be exported; those by linear, rbf"},
 		{"--learner kernel-svm --kernel intersection --lookup 20 --scale minmax", "the machine with lookup cannot be exported"},
 	} {
 		file, out := filepath.Join(dir, "m.mercer"), filepath.Join(dir, "m.onnx")

@@ -48,11 +48,27 @@ func TestDatabasesPredictRawColumns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seconds")
 	}
+	inDatabases(t, testenv.Few(t, exportCases, 3, "every coding, map and learner in SQL"), 450, 200)
+}
+
+// A hundred thousand rows have the labels and scores of mercer predict: of projections by signs, and linear models of them.
+func TestDatabasesPredictManyRows(t *testing.T) {
+	testenv.Long(t, "100,000 rows of projections in each database")
+	inDatabases(t, []exportCase{
+		{"signs", 2, false, "--kernel linear --map rp --entries sparse --sparsity 3 --features 32 --learner logistic", true},
+		{"many of pk-rp", 3, false, "--map pk-rp --entries sparse --sparsity 3 --kernel poly --degree 2 --features 64 --learner ridge", false},
+		{"many of d2pk-rp", 0, false, "--map d2pk-rp --kernel poly --degree 2 --coef0 0 --features 64 --learner ridge", false},
+	}, 3000, 100_000)
+}
+
+// inDatabases trains models on so many rows, and has each database predict others.
+func inDatabases(t *testing.T, cases []exportCase, rows, others int) {
+	t.Helper()
 	const view, table = `m"; DROP TABLE rows; --`, `ro'w\s " é`
 	dir := t.TempDir()
 	var checks []sqlCheck
-	for _, c := range testenv.Few(t, exportCases, 3, "every coding, map and learner in SQL") {
-		name := c.train(t, dir, 450, 200)
+	for _, c := range cases {
+		name := c.train(t, dir, rows, others)
 		if model, err := os.ReadFile(name + ".mercer"); err != nil || strings.HasPrefix(c.name, "trees") && !bytes.Contains(model, []byte("rfm.trees")) {
 			t.Fatalf("%s: %v, or the model has no trees", c.name, err)
 		}

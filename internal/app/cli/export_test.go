@@ -144,8 +144,8 @@ func TestExportRefuses(t *testing.T) {
 		{"--learner kernel-ridge --kernel matern --nu 1.3", "matern with nu 1.3"},
 		{"--learner kernel-ridge --kernel arccos", "the kernel arccos cannot be exported"},
 		{"--map rff --features 64 --learner ridge --text town", "coded as a text"},
-		{"--learner knn", "a search and no formula"},
-		{"--learner residual", "residuals of principal components cannot be exported"},
+		{"--learner knn", "a search and no formula; the target onnx can hold them"},
+		{"--learner residual", "residuals of principal components cannot be exported as linear or kernel machines; the target onnx can"},
 	} {
 		file, out := filepath.Join(dir, "m.mercer"), filepath.Join(dir, "m.npz")
 		ok(t, append([]string{"train", data, "-o", file}, strings.Fields(c.flags)...)...)

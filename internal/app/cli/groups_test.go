@@ -3,11 +3,13 @@ package cli
 import (
 	"fmt"
 	"math"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"mercer/internal/engine/random"
+	"mercer/internal/engine/testenv"
 )
 
 // descriptors is a table of a histogram of counts, which tells classes by its shape and not by its size, two numbers of a
@@ -35,10 +37,14 @@ func descriptors(n int, seed uint64) string {
 	return text.String()
 }
 
-// feature is the map of a training that --json prints.
+// featureOf is the map of a training that --json prints.
 func featureOf(t *testing.T, out string) map[string]any {
 	t.Helper()
-	return object(t, out)["trained"].(map[string]any)["feature"].(map[string]any)
+	return featureOfModel(object(t, out))
+}
+
+func featureOfModel(out map[string]any) map[string]any {
+	return out["trained"].(map[string]any)["feature"].(map[string]any)
 }
 
 func TestKernelsOfGroups(t *testing.T) {
@@ -115,7 +121,8 @@ func TestGroupsByNames(t *testing.T) {
 		"takes one kernel of all columns":                       {"--learner", "kernel-svm", "--group-kernels", "auto"},
 		"are those of the kernels of a sum":                     {"--group-weights", "search"},
 		`"guess" is not known; known are alignment, search`:     {"--group-kernels", "auto", "--group-weights", "guess"},
-		"a group of columns has no scaling quantile":            {"--map", `{"map":"sum","steps":[{"columns":"hue*","scale":"quantile"},{"columns":"z*"}]}`},
+		"All columns have it by --scale quantile":               {"--map", `{"map":"sum","steps":[{"columns":"hue*","scale":"quantile"},{"columns":"z*"}]}`},
+		"--scale quantile is of all columns":                    {"--scale", "quantile", "--map", `{"map":"sum","steps":[{"columns":"hue*","scale":"l1"},{"columns":"z*"}]}`},
 		"is in two groups that scale it differently":            {"--map", `{"map":"sum","steps":[{"columns":"0-5","scale":"standard"},{"columns":"5-9","scale":"minmax"}]}`},
 		"-3": {"--map", `{"map":"sum","steps":[{"columns":"z*","scale":"none","kernel":{"name":"chi2"}},{"columns":"hue*"}]}`},
 	} {
@@ -123,6 +130,73 @@ func TestGroupsByNames(t *testing.T) {
 			t.Errorf("%s: want %q", err, want)
 		} else if want == "-3" && !strings.Contains(err, `column "z`) {
 			t.Errorf("%s: the column is not named", err)
+		}
+	}
+}
+
+// Features of groups, each with its own scaling and γ, have the products that NumPy finds; so do features of bags of such rows.
+func TestKernelsOfGroupsInNumPy(t *testing.T) {
+	python := testenv.Program(t, "python3")
+	if exec.Command(python, "-c", "import numpy").Run() != nil {
+		testenv.Missing(t, "python3 has no numpy")
+	}
+	dir := t.TempDir()
+	var table strings.Builder
+	for i, line := range strings.Split(strings.TrimSpace(descriptors(120, 5)), "\n") {
+		if of := fmt.Sprint((i - 1) / 4); i > 0 {
+			line = of + "," + strings.TrimRight(line, "ab") + string("ab"[(i-1)/4%2]) // one label for a bag
+		} else {
+			line = "bag," + line
+		}
+		table.WriteString(line + "\n")
+	}
+	data := write(t, dir, "bags.csv", table.String())
+	sum := func(scales [3]string, first string) string {
+		text := `{"map":"sum","weights":[2,0.5,1],"steps":[`
+		for i, step := range []string{`"columns":"hue*","kernel":` + first, `"columns":"size*","kernel":{"name":"rbf","gamma":0.3}`,
+			`"columns":"z*","kernel":{"name":"laplacian","gamma":0.7}`} {
+			text += fmt.Sprintf(`%s{%s,"scale":"%s","map":"nystrom","features":120}`, strings.Repeat(",", min(i, 1)), step, scales[i])
+		}
+		return text + "]}"
+	}
+	own := sum([3]string{"l1", "standard", "minmax"}, `{"name":"chi2"}`)
+	var checks []map[string]string
+	for _, c := range []struct {
+		table string
+		flags []string
+	}{
+		{"rows", []string{"--ignore", "bag", "--map", own}},
+		{"quantile", []string{"--ignore", "bag", "--scale", "quantile", "--map", sum([3]string{"quantile", "quantile", "quantile"}, `{"name":"rbf","gamma":0.3}`)}},
+		{"bag", []string{"--group", "bag", "--bag-map", own, "--norm", "none", "--scale", "none"}},
+	} {
+		z := filepath.Join(dir, c.table+".npy")
+		ok(t, append([]string{"transform", data, "-o", z}, c.flags...)...)
+		checks = append(checks, map[string]string{"name": c.table, "data": data, "features": z, "table": c.table})
+	}
+	runChecks(t, checks, python, "-B", "testdata/groups_check.py")
+
+	m := filepath.Join(dir, "m.mercer")
+	flags := []string{data, "-o", m, "--group", "bag", "--learner", "ridge", "--bag-map", own}
+	ok(t, append([]string{"tune", "--lambda", "0.1,1"}, flags...)...)
+	tuned := ok(t, "predict", m, data, "--scores")
+	out := object(t, ok(t, "tune", data, "-o", filepath.Join(dir, "weights.mercer"), "--ignore", "bag", "--group-kernels", "hue*;z*", "--group-weights", "search", "--learner", "ridge", "--lambda", "1", "--gamma",
+		"median", "--folds", "2", "--json"))
+	if c := out["search"].(map[string]any)["candidates"].([]any); len(c) != 1 || len(c[0].(map[string]any)["scores"].([]any)) != 2 || featureOfModel(out)["weights"] == nil {
+		t.Error(c)
+	}
+	lambda := "1"
+	if strings.Contains(ok(t, "inspect", m), "λ = 0.1 ") {
+		lambda = "0.1"
+	}
+	if ok(t, append([]string{"train", "--lambda", lambda}, flags...)...); ok(t, "predict", m, data, "--scores") != tuned {
+		t.Error("tune and train have other models")
+	}
+	for want, flag := range map[string][]string{
+		"groups of the members' columns are steps of a sum as --bag-map": {"--group-kernels", "hue*;z*"},
+		`no input column "hew*" for a group`:                             {"--bag-map", `{"map":"sum","steps":[{"columns":"hew*"},{"columns":"z*"}]}`},
+	} {
+		if r := mercer(t, append([]string{"train", data, "-o", m, "--group", "bag", "--learner", "ridge"}, flag...)...); r.code == 0 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%v: %s, want %q", flag, r.stderr, want)
 		}
 	}
 }

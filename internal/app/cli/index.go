@@ -40,7 +40,7 @@ k(x, x) is the same for all rows. Rows get the numbers 0, 1, 2, …
 With --codes, each row also gets a code of --bits bits. A search with --candidates compares codes first,
 and features only of the rows whose codes are nearest:
 
-  signs         of Gaussian projections of the features, for all kernels
+  signs         of Gaussian projections of the features about their mean, for all kernels
   sparse-signs  of Achlioptas's projections, which are 0 in two of three entries
   cosines       of random waves, for shift-invariant kernels; made of the rows, without their features
 

@@ -306,6 +306,9 @@ type ungrouped struct {
 
 func (u *ungrouped) Schema() *dataset.Schema { return &u.schema }
 
+// Origin implements dataset.Renumbered.
+func (u *ungrouped) Origin(row int) int { return dataset.Origin(u.Source, row) }
+
 // checkFiles settles the name of the journal, and refuses a file that is both read and written, or written twice.
 func (t *tuning) checkFiles(path string) error {
 	o := &t.opt

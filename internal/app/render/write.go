@@ -27,7 +27,7 @@ func JSON(w io.Writer, v any) error {
 
 // Line writes a fact: its name in a column, and what there is to say.
 func Line(w io.Writer, name, format string, args ...any) {
-	fmt.Fprintf(w, "  %-10s%s\n", name, visible.Text(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(w, "  %-9s %s\n", name, visible.Text(fmt.Sprintf(format, args...)))
 }
 
 // File writes a line about a file that was written or read: what it is to the command, its name and its size.

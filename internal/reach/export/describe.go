@@ -92,6 +92,17 @@ type machine interface {
 
 // describe returns everything that prediction needs. It fails for a model with a part that has no such form.
 func describe(m *model.Model) (*matrices, error) {
+	switch m.Predictor().(type) {
+	case model.Residual:
+		return nil, errors.New("residuals of principal components cannot be exported as linear or kernel machines; the target onnx can hold them")
+	case model.Nearest:
+		return nil, errors.New("nearest neighbours cannot be exported: their prediction is a search and no formula; the target onnx can hold them")
+	}
+	return describeAny(m)
+}
+
+// describeAny is describe for targets that have the learners without a form in matrices too.
+func describeAny(m *model.Model) (*matrices, error) {
 	info, p := m.Info(), m.Pipeline()
 	if m.Bag() != nil {
 		return nil, errors.New("the model predicts bags, and pooling has no form in matrices")
@@ -189,9 +200,9 @@ func (x *matrices) learner(m *model.Model) error {
 	case machine:
 		return x.single(p)
 	case model.Residual:
-		return errors.New("residuals of principal components cannot be exported: they are neither linear nor kernel machines")
+		x.Learner = "residual"
 	case model.Nearest:
-		return errors.New("nearest neighbours cannot be exported: their prediction is a search and no formula")
+		x.Learner = "nearest"
 	default:
 		return fmt.Errorf("the learner's weights (%T) cannot be exported: they are neither linear nor kernel machines", p)
 	}

@@ -33,7 +33,7 @@ type onnx struct {
 // toONNX is the model as a file of ONNX: from raw columns to label and probabilities. It fails for a model with a part
 // that has no such form, and names it.
 func toONNX(m *model.Model) ([]byte, error) {
-	x, err := describe(m)
+	x, err := describeAny(m)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"mercer/internal/engine/safetensors"
 	"mercer/kernel"
 	"mercer/matrix"
+	"mercer/model"
 )
 
 // double64 is a value in float64, converted once.
@@ -164,7 +165,16 @@ func (o *onnx) scores() (string, error) {
 			return "", err
 		}
 	}
-	s, err := o.machines(x)
+	var s string
+	var err error
+	switch p := o.model.Predictor().(type) {
+	case model.Nearest:
+		s, err = o.nearest(x, p.Of)
+	case model.Residual:
+		s = o.residual(x, p)
+	default:
+		s, err = o.machines(x)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -1,12 +1,14 @@
 package neighbours
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 	"strings"
 
+	"mercer/dataset"
 	"mercer/feature"
 	"mercer/internal/engine/random"
 	"mercer/internal/engine/vec"
@@ -17,8 +19,8 @@ import (
 
 // Kinds of codes.
 const (
-	// Signs are those of Gaussian projections of the features: two bits differ with probability θ/π, θ the angle
-	// of the features.
+	// Signs are those of Gaussian projections of the features less their mean over a sample: two bits differ with probability θ/π, θ the
+	// angle of these differences. About 0, features that are all of one sign would differ in few bits.
 	Signs = "signs"
 
 	// SparseSigns are those of Achlioptas's projections, of which two thirds are 0. They are close to Signs and cheaper.
@@ -43,6 +45,61 @@ type coder struct {
 	fmap       feature.Map
 	ofRows     bool      // the map takes scaled rows, not features
 	thresholds []float32 // nil: 0
+	mean       *matrix.Dense
+}
+
+// centred is a coder of signs about a mean of features, 1×D. Indexes had none, nil, and others have none.
+func (c *coder) centred(mean *matrix.Dense) *coder {
+	if c == nil || c.ofRows || mean == nil {
+		return c
+	}
+	c.mean = mean
+	var at matrix.Dense
+	at.Reshape(1, c.bits)
+	c.fmap.Transform(&at, matrix.Rows{Dense: mean})
+	c.thresholds = at.Row(0)
+	return c
+}
+
+// meanShare is the part of the rows whose features make a mean.
+const meanShare = 8
+
+// meanOf is the mean of the features of some rows of a source, which depend on their numbers alone.
+func meanOf(ctx context.Context, src dataset.Source, p *pipeline.Pipeline, seed uint64) (*matrix.Dense, error) {
+	_, d := p.Dims()
+	sum, n, z := make([]float64, d), 0.0, matrix.NewDense(0, 0)
+	for b, err := range dataset.Each(ctx, src) {
+		if err != nil {
+			return nil, err
+		}
+		var some []int
+		for i := range b.X.Len() {
+			if row := uint64(b.First + i); row == 0 || random.Hash(seed, "neighbours.mean", row)%meanShare == 0 {
+				some = append(some, i)
+			}
+		}
+		for part := range slices.Chunk(some, pipeline.Chunk) {
+			z.Reshape(len(part), d)
+			if err := p.Transform(z, matrix.Pick(b.X, part)); err != nil {
+				if e, ok := errors.AsType[*dataset.RowError](err); ok {
+					at := *e
+					at.Row, err = part[e.Row], &at
+				}
+				return nil, pipeline.Refused(err, src, b.First)
+			}
+			for r := range part {
+				for j, v := range z.Row(r) {
+					sum[j] += float64(v)
+				}
+			}
+		}
+		n += float64(len(some))
+	}
+	mean := matrix.NewDense(1, d)
+	for j, s := range sum {
+		mean.Data[j] = float32(s / max(n, 1))
+	}
+	return mean, nil
 }
 
 // Check finds what is wrong with a configuration.
@@ -130,27 +187,10 @@ func (c *coder) encode(dst []uint64, scaled matrix.Rows, z *matrix.Dense) []uint
 // near appends the places of the n codes nearest to a code, in the order of places; those that tie for the last
 // places are the first ones. counts is working memory, one for each code.
 func near(dst []int32, codes []uint64, code []uint64, n int, counts []uint16) []int32 {
-	words := len(code)
-	histogram := make([]int, 64*words+1)
-	switch words {
-	case 4:
-		a, b, c, d := code[0], code[1], code[2], code[3]
-		for i := range counts {
-			row := codes[4*i : 4*i+4 : 4*i+4]
-			h := bits.OnesCount64(row[0]^a) + bits.OnesCount64(row[1]^b) + bits.OnesCount64(row[2]^c) + bits.OnesCount64(row[3]^d)
-			counts[i] = uint16(h)
-			histogram[h]++
-		}
-	default:
-		for i := range counts {
-			h := 0
-			row := codes[i*words : (i+1)*words]
-			for j, w := range row {
-				h += bits.OnesCount64(w ^ code[j])
-			}
-			counts[i] = uint16(h)
-			histogram[h]++
-		}
+	histogram := make([]int, 64*len(code)+1)
+	vec.Hamming(counts, codes, code)
+	for _, h := range counts {
+		histogram[h]++
 	}
 	last, left := 0, n // rows at distance last may fill what is left
 	for last < len(histogram)-1 && histogram[last] < left {

@@ -82,7 +82,7 @@ func (x *Index) Close() error {
 type Progress func(rows int, share float64)
 
 // Build writes the index of the rows of src, with features by p, to a file that appears whole or not at all. why
-// tells what was chosen for p, and may be nil. Memory is 12 bytes a row and its code, 4 for cells and the centres; for cells the source is read twice.
+// tells what was chosen for p, and may be nil. Memory is 12 bytes a row and its code, 4 for cells and the centres; the source is read twice for signs, and for cells once more.
 func Build(ctx context.Context, path string, src dataset.Source, schema dataset.Schema, p *pipeline.Pipeline,
 	why map[string]string, cfg Config, progress Progress) (*Info, error) {
 	switch {
@@ -94,6 +94,13 @@ func Build(ctx context.Context, path string, src dataset.Source, schema dataset.
 	c, err := newCoder(cfg, p)
 	if err != nil {
 		return nil, err
+	}
+	if c != nil && !c.ofRows {
+		mean, err := meanOf(ctx, src, p, cfg.Seed)
+		if err != nil {
+			return nil, err
+		}
+		c.centred(mean)
 	}
 	var divided *cells
 	switch {

@@ -279,7 +279,7 @@ func TestRowsComeAndGo(t *testing.T) {
 	p := mapping(t, 9, rbf)
 	all, queries := normal(300, 9, 1), normal(15, 9, 2)
 	ctx := context.Background()
-	for _, cfg := range []Config{{}, {Codes: SparseSigns, Seed: 9}} {
+	for _, cfg := range []Config{{}, {Codes: Cosines, Seed: 9}} {
 		whole, _ := build(t, all, p, cfg)
 		path, index := build(t, all.Slice(0, 200), p, cfg)
 		if _, err := index.Add(ctx, path, source(t, all.Slice(200, 300)), nil); err != nil {
@@ -375,6 +375,41 @@ func TestBadOptions(t *testing.T) {
 	} {
 		if _, err := c.index.Search(c.x, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.opt, err, c.want)
+		}
+	}
+}
+
+// Codes of signs tell rows apart that are all far from 0 on the same side, also after the index was changed.
+func TestSignsAreAboutTheMean(t *testing.T) {
+	x := normal(600, 12, 3)
+	for i := range x.Dense.Data {
+		x.Dense.Data[i] += 20
+	}
+	for _, kind := range []string{Signs, SparseSigns} {
+		path, index := build(t, x.Slice(0, 500), pipeline.Identity(12), Config{Codes: kind, Bits: 128})
+		if _, err := index.Add(context.Background(), path, source(t, x.Slice(500, 550)), nil); err != nil {
+			t.Fatal(err)
+		}
+		index = open(t, path)
+		queries := x.Slice(550, 600)
+		want, err := index.Search(queries, Options{K: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := index.Search(queries, Options{K: 5, Candidates: 110})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for q := range want {
+			for _, n := range want[q] {
+				if slices.Contains(got[q], n) {
+					found++
+				}
+			}
+		}
+		if t.Logf("%s: %d of 250", kind, found); found < 240 {
+			t.Errorf("%s: of 250 neighbours %d are among a fifth of the rows", kind, found)
 		}
 	}
 }

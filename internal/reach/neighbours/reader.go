@@ -118,6 +118,13 @@ func (x *Index) restore(begin int64, tensors safetensors.Tensors) (err error) {
 	if x.coder, err = newCoder(i.Config, x.pipe); err != nil {
 		return err
 	}
+	if tensors[meanTensor] != nil {
+		mean, err := rowsOf(tensors, meanTensor, 1, i.Features)
+		if err != nil {
+			return err
+		}
+		x.coder = x.coder.centred(mean)
+	}
 	rows, words := int64(i.Rows), int64(i.Bits/64)
 	norms := aligned(align + 4*rows*int64(i.Features))
 	ids := aligned(norms + 4*rows)
@@ -160,22 +167,31 @@ func (x *Index) restore(begin int64, tensors safetensors.Tensors) (err error) {
 	return x.restoreCells(tensors)
 }
 
+// rowsOf are n rows of d finite numbers.
+func rowsOf(tensors safetensors.Tensors, name string, n, d int) (*matrix.Dense, error) {
+	t, err := tensors.Want(name, false, n, d)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range t.F32 {
+		if v-v != 0 {
+			return nil, errCut
+		}
+	}
+	return &matrix.Dense{Rows: n, Cols: d, Stride: d, Data: t.F32}, nil
+}
+
 // restoreCells gives the rows of an index to its cells.
 func (x *Index) restoreCells(tensors safetensors.Tensors) error {
 	n := x.info.Cells
 	if n == 0 {
 		return nil
 	}
-	t, err := tensors.Want(cellTensor, false, n, x.info.Features)
+	centres, err := rowsOf(tensors, cellTensor, n, x.info.Features)
 	if err != nil {
 		return err
 	}
-	for _, v := range t.F32 {
-		if v-v != 0 {
-			return errCut
-		}
-	}
-	x.cells = newCells(&matrix.Dense{Rows: n, Cols: x.info.Features, Stride: x.info.Features, Data: t.F32})
+	x.cells = newCells(centres)
 	sizes := make([]int, n)
 	for _, cell := range x.cellOf {
 		if cell >= uint32(n) {

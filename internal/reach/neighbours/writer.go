@@ -28,6 +28,7 @@ const (
 	version = "1"
 
 	cellTensor = "cells.centres"
+	meanTensor = "codes.mean"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -171,6 +172,9 @@ func (w *writer) commit() (*Info, error) {
 	if w.cells != nil {
 		c := w.cells.centres
 		tensors[cellTensor] = &safetensors.Tensor{Shape: []int{c.Rows, c.Cols}, F32: c.Contiguous()}
+	}
+	if w.coder != nil && w.coder.mean != nil {
+		tensors[meanTensor] = &safetensors.Tensor{Shape: []int{1, w.info.Features}, F32: w.coder.mean.Data}
 	}
 	var description bytes.Buffer
 	if err := safetensors.Write(&description, map[string]string{"format": "mercer-index", "version": version, "index": string(info)}, tensors); err != nil {

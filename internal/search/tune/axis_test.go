@@ -114,6 +114,31 @@ func TestUsualCIsLeftOutForNuOfClasses(t *testing.T) {
 	}
 }
 
+// γ is not searched where it is a factor of distances that are only compared.
+func TestUsualGammaIsLeftOutForNeighbours(t *testing.T) {
+	base := func(kernel string) train.Config {
+		return train.Config{Learner: train.KNN{}, Kernel: train.Kernel{Name: kernel}}
+	}
+	for _, c := range []struct {
+		space Space
+		want  int
+	}{
+		{Space{Base: base("")}, 1},
+		{Space{Base: base("laplacian")}, 1},
+		{Space{Base: base("cauchy")}, 5},
+		{Space{Base: base(""), Axes: []Axis{axis(t, "neighbours", "1,3"), axis(t, "neighbour_weights", "uniform,distance")}}, 4},
+		{Space{Base: base(""), Axes: []Axis{axis(t, "kernel", "rbf,matern,poly")}}, 7},
+		{Space{Axes: []Axis{axis(t, "learner", "knn,kernel-ridge"), axis(t, "lambda", "1")}}, 6},
+	} {
+		if got, err := c.space.withDefaults("svm", "classify").grid(); err != nil || len(got.trials) != c.want {
+			t.Errorf("%+v: %d combinations, want %d: %v", c.space, len(got.trials), c.want, err)
+		}
+	}
+	if _, err := (Space{Base: base(""), Axes: []Axis{axis(t, "gamma", "1,2")}}).grid(); err == nil || !strings.Contains(err.Error(), "no combination of the values has a use for the setting gamma") {
+		t.Error(err)
+	}
+}
+
 // An epsilon of 0 is meant as 0, also after another.
 func TestEpsilonOfZeroIsZero(t *testing.T) {
 	c, err := Space{Base: train.Config{Learner: train.KernelSVM{}}, Axes: []Axis{axis(t, "epsilon", "0.2,0,0.1")}}.grid()

@@ -206,12 +206,10 @@ func applies(a *Axis, c *train.Config) bool {
 	k := kernel.Kernel{Name: c.KernelName()}
 	learner := c.Traits()
 	switch {
-	case learner.ChoosesKernels() && (name == "gamma" || name == "sigma"):
-		return false
 	case name == "sigma":
-		return kernel.Has(k.Name, "gamma")
+		return learner.Uses(c.KernelName(), "gamma")
 	case slices.Contains(kernel.ParameterNames(), name):
-		return kernel.Has(k.Name, name)
+		return learner.Uses(c.KernelName(), name)
 	case name == "map":
 		return !learner.Exact()
 	case name == "components" || name == "variance_share" || name == "whiten" || name == "reduce":

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"slices"
 
 	"mercer/kernel"
@@ -45,8 +46,9 @@ func (s Space) withDefaults(learner, task string) Space {
 	if at := slices.IndexFunc(s.Axes, func(a Axis) bool { return a.Name == "learner" }); at >= 0 {
 		learners = s.Axes[at].Values
 	}
-	some := slices.ContainsFunc(kernels, func(k string) bool { return k == "" || kernel.Has(k, "gamma") }) &&
-		slices.ContainsFunc(learners, func(l string) bool { return !train.LearnerOf(l).ChoosesKernels() })
+	some := slices.ContainsFunc(learners, func(l string) bool {
+		return slices.ContainsFunc(kernels, func(k string) bool { return train.LearnerOf(l).Uses(cmp.Or(k, kernel.RBF.Name()), "gamma") })
+	})
 	if !has("gamma") && !has("sigma") && (b.Kernel.Gamma == "" || b.Kernel.Gamma == "median") && b.Kernel.Sigma == 0 && b.Map.Steps == nil && some {
 		s.Axes = append(s.Axes, usualGamma)
 	}

@@ -83,7 +83,7 @@ func (s *search) settled(c train.Config) train.Config {
 	c.Task = base.Task
 	if f := base.Feature; f != nil && f.Steps == nil && c.Map.Features == 0 && c.Map.Steps == nil && c.Kernel.Name == asked.Kernel.Name &&
 		c.Map.Name == asked.Map.Name {
-		if !c.Traits().Exact() {
+		if !c.Traits().Exact() && !f.Decides() {
 			c.Map.Features = f.Features
 		}
 	}

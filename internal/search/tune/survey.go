@@ -15,6 +15,7 @@ func (s *search) look(space Space) error {
 	if err != nil {
 		return err
 	}
+	base.Map.GroupWeights = "" // which are chosen in each fold
 	if s.base, err = train.Prepare(s.ctx, s.src, base, train.Options{Memory: s.opt.Memory}); err != nil {
 		return err
 	}

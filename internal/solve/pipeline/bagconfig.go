@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -120,12 +119,8 @@ func (b *BagConfig) Check() error {
 	if err := pool.Check(b.pooling(1)); err != nil {
 		return fmt.Errorf("bags: %w", err)
 	}
-	c, err := b.members(1)
-	if err != nil {
+	if _, err := b.members(1); err != nil {
 		return fmt.Errorf("bags: %w", err)
-	}
-	if c.grouped() {
-		return errors.New("bags: the map of members takes all columns; groups of columns are for rows")
 	}
 	return nil
 }

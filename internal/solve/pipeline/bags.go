@@ -106,7 +106,7 @@ func SettleBags(ctx context.Context, src dataset.Bags, cfg *BagConfig,
 	if err != nil {
 		return nil, nil, err
 	}
-	if f := members.Feature(1); members.Features == 0 && !f.Decides() && cfg.mapped() {
+	if f := members.Feature(1); members.Features == 0 && (!f.Decides() || members.grouped()) && cfg.mapped() {
 		members.Features = max(512, DefaultFeatures(4*sum.Bags))
 	}
 	inner, why, err := Settle(ctx, members, Rows{
@@ -118,7 +118,7 @@ func SettleBags(ctx context.Context, src dataset.Bags, cfg *BagConfig,
 	}
 	how := cfg.pooling(seed)
 	how.Map, how.MaxBytes = inner.made, memory
-	b := &Bags{schema: &dataset.Schema{}, members: &Pipeline{in: sum.Dim, scaler: inner.scaler, domain: members.Domain()}}
+	b := &Bags{schema: &dataset.Schema{}, members: &Pipeline{in: sum.Dim, scaler: inner.scaler, domain: inner.domain, groups: inner.groups}}
 	*b.schema = *src.Schema()
 	b.schema.Dim = sum.Dim
 	var state map[string]*matrix.Dense
@@ -176,7 +176,7 @@ func RestoreBags(info *BagInfo, dim int, t safetensors.Tensors, prefix string, m
 		return nil, fmt.Errorf("bags: %w", err)
 	}
 	if info.Pooling.Map != nil {
-		b.members.domain = feature.Domain(*info.Pooling.Map)
+		b.members.domain, b.members.groups = feature.Domain(*info.Pooling.Map), info.Pooling.Map
 	}
 	// The tensors confirm the sizes before anything is built.
 	d := info.Pooling.Features

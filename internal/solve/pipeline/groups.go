@@ -15,8 +15,14 @@ import (
 // steps share the features.
 
 // group makes steps of Groups, and finds the columns of the steps.
-func (s *settling) group() error {
+func (s *settling) group() (err error) {
 	schema, dim := s.rows.Schema, s.p.in
+	defer func() {
+		if err != nil && schema.Format == dataset.PooledFormat {
+			err = option.Errorf("%w. Rows of bags have no other columns than those that are pooled; groups of the members' columns are steps of a sum as %s",
+				err, option.Ref("bag_map"))
+		}
+	}()
 	if s.Groups != "" {
 		if err := s.stepsOfGroups(schema, dim); err != nil {
 			return err
@@ -140,7 +146,8 @@ func (s *settling) scaleGroup(step *feature.Config, dense bool) (*dataset.Scaler
 		kind, _ = ChooseScale(feature.Domain(s.Step(*step, func(string) float64 { return 1 })), part)
 	}
 	if slices.Contains(ofWhole, kind) {
-		return nil, option.Errorf("a group of columns has no scaling %s; groups have none, standard, minmax, maxabs, global, l1, l2", kind)
+		return nil, option.Errorf("a group of columns has no scaling %s; groups have none, standard, minmax, maxabs, global, l1, l2. "+
+			"All columns have it by %s", kind, option.Set("scale", kind))
 	}
 	step.Scale = kind
 	if kind == "l1" || kind == "l2" {

@@ -9,6 +9,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/internal/engine/option"
 	"mercer/internal/solve/metric"
 	"mercer/kernel"
 	"mercer/matrix"
@@ -28,6 +29,9 @@ type Rows struct {
 	// Find, if not nil, passes over all rows for the first number outside the kernel's domain,
 	// because the place of the rows in the summary's sample is not known.
 	Find func(*Pipeline) error
+
+	// Origin is dataset.Origin of a row where these are some of others, nil where they are all.
+	Origin func(row int) int
 
 	// Memory is the number of bytes that the map may hold; 0 means feature.MaxBytes.
 	Memory int64
@@ -116,11 +120,19 @@ func ChooseScale(k kernel.Kernel, sum *dataset.Summary) (kind, why string) {
 }
 
 func (s *settling) scale() (err error) {
-	if s.grouped() && !slices.Contains(ofWhole, s.Scale) {
-		if err := s.scaleGroups(); err != nil {
-			return s.located(err)
+	if s.grouped() {
+		if !slices.Contains(ofWhole, s.Scale) {
+			if err := s.scaleGroups(); err != nil {
+				return s.located(err)
+			}
+			return nil
 		}
-		return nil
+		for i, step := range s.Steps {
+			if step.Scale != "" && step.Scale != s.Scale {
+				return s.located(option.Errorf("step %d: %s is of all columns; leave out the scale of the step, %s, or give each step its own",
+					i+1, option.Set("scale", s.Scale), step.Scale))
+			}
+		}
 	}
 	why := ""
 	if s.p.scaler, why, err = Scaling(s.Scale, s.Domain(), s.rows.Summary); err != nil {
@@ -217,6 +229,11 @@ func (s *settling) featureMap(ctx context.Context) error {
 	cfg.MaxBytes = s.rows.Memory
 	if cfg.Given, err = s.p.Landmarks(s.Given, s.GivenFile, s.rows.Name, s.rows.Schema); err != nil {
 		return err
+	}
+	if s.rows.Origin != nil && cfg.Map == feature.Precomputed {
+		for i := range x.Len() {
+			cfg.Own = append(cfg.Own, s.rows.Origin(i))
+		}
 	}
 	if s.p.fmap, err = feature.Fit(ctx, cfg, x); err != nil {
 		return s.located(err)

@@ -18,6 +18,7 @@ var families = map[string]func(){
 	"elementary": elementary,
 	"fft":        fft,
 	"gemm":       gemm,
+	"hamming":    hamming,
 	"hadamard":   hadamard,
 	"pairs":      pairSums,
 	"lanes":      lanes,
