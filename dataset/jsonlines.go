@@ -84,8 +84,8 @@ func newJSONTable(ctx context.Context, in input) (typedTable, error) {
 // A table of more than sparseCells cells has at least one value in mostEmpty of them: names that few rows have, or rows that have none,
 // would take time by rows × columns, whatever the size of the file. Text cannot: its empty cells are separators.
 const (
-	sparseCells = 1 << 24
-	mostEmpty   = 100
+	sparseCells = 1 << 26
+	mostEmpty   = 1000
 )
 
 func (t *jsonTable) Name() string    { return t.in.Name() }

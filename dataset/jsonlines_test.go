@@ -94,12 +94,12 @@ func TestNamesOfFewRowsAreRefused(t *testing.T) {
 	for i := range 5_000 {
 		fmt.Fprintf(&few, "%c\"c%d\":1", "{,"[min(i, 1)], i)
 	}
-	few.WriteString("}\n" + strings.Repeat("{\"c0\":2}\n", 5_000))
+	few.WriteString("}\n" + strings.Repeat("{\"c0\":2}\n", 20_000))
 	for name, c := range map[string]struct {
 		text, want string
 	}{
 		"ever.jsonl": {ever.String(), ":7: the names of the columns so far, 124,543, are longer than 1.0 MiB, too long for a table; "},
-		"few.jsonl":  {few.String(), ": the 5,001 rows have 5,000 names in all, but one row only 2 of them on average, too few for a table; "},
+		"few.jsonl":  {few.String(), ": the 20,001 rows have 5,000 names in all, but one row only 1.25 of them on average, too few for a table; "},
 	} {
 		path := save(t, dir, name, c.text)
 		var before, after runtime.MemStats
