@@ -49,10 +49,10 @@ func (c *Coding) marked() bool { return c == nil || c.isNumber() || c.Kind == Co
 
 // exactly says that float32 holds all values of a column.
 func exactly(col *collectedColumn) bool {
-	if col.many || len(col.numbers) == 0 {
+	if col.many || col.numbers.n == 0 {
 		return !col.fraction && max(math.Abs(col.min), math.Abs(col.max)) <= 1<<24
 	}
-	for v := range col.numbers {
+	for v := range col.numbers.all() {
 		if float64(float32(v)) != v {
 			return false
 		}

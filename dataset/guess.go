@@ -351,13 +351,13 @@ func (t *table) leaveOut(c *collected, i int, inputs *int) {
 	}
 	asked := a.forced != "" || a.byFile
 	whole := a.measure == measureNumber && !col.fraction && t.schema.Header
-	switch different := col.many || len(col.numbers) == known || col.rising; {
+	switch different := col.many || col.numbers.n == known || col.rising; {
 	case t.opt.Missing == "error" || t.arff && a.measure != measureText:
 	case known == 0 && c.rows > 1 && *inputs > 1 && !asked && t.auto():
 		drop(KindIgnored)
 		t.notice(i, "empty", "has no value in any row and is left out")
 	case asked || *inputs == 1 || known < fewIndices:
-	case whole && t.isIndex(i) && (different || 2*len(col.numbers) > known):
+	case whole && t.isIndex(i) && (different || 2*col.numbers.n > known):
 		drop(KindID)
 		t.notice(i, "id", "looks like an ID, an index of the rows (%s), and is left out; %s keeps it", strings.Join(firsts(a.cells, 2), ", "),
 			option.Set("numeric", a.name))
@@ -369,14 +369,14 @@ func (t *table) leaveOut(c *collected, i int, inputs *int) {
 	case whole && different && !a.times && (isIDName(a.name) || col.min >= 1e11):
 		drop(KindID)
 		t.notice(i, "id", "looks like an ID (a different whole number in each row) and is left out; %s keeps it", option.Set("numeric", a.name))
-	case whole && isIDName(a.name) && len(col.numbers) > fewRows:
-		t.notice(i, "id", "is named like an ID, and has %s different whole numbers; if that is no input, %s leaves it out", units.Count(len(col.numbers)),
+	case whole && isIDName(a.name) && col.numbers.n > fewRows:
+		t.notice(i, "id", "is named like an ID, and has %s different whole numbers; if that is no input, %s leaves it out", units.Count(col.numbers.n),
 			option.Set("ignore", a.name))
 	case a.measure == measureNumber && col.rising && t.schema.Header:
 		t.notice(i, "id", "counts the rows (%s, %s, …); if that is no input, %s leaves it out", number(col.min), number(col.min+1),
 			option.Set("ignore", a.name))
 	}
-	if d := len(col.numbers) + len(col.values); d == 1 && known == c.rows && c.rows > 1 && t.roles[i].kind != ignored &&
+	if d := col.numbers.n + len(col.values); d == 1 && known == c.rows && c.rows > 1 && t.roles[i].kind != ignored &&
 		a.measure != measureWords &&
 		t.schema.Header {
 		t.notice(i, "constant", "has the same value in all rows")

@@ -140,16 +140,14 @@ func (c *collectedColumn) merge(o *collectedColumn, most int) {
 	c.sum += o.sum
 	c.fraction = c.fraction || o.fraction
 	c.many = c.many || o.many
-	for v := range o.numbers {
-		if c.numbers[v] = struct{}{}; len(c.numbers) > most {
-			c.many = true
-		}
+	for v := range o.numbers.all() {
+		c.numbers.add(v)
 	}
-	if c.many && len(c.numbers) > most {
-		kept := slices.Sorted(maps.Keys(c.numbers))[:most]
-		c.numbers = make(map[float64]struct{}, most)
+	if c.numbers.n > most {
+		kept := c.numbers.sorted()[:most]
+		c.many, c.numbers = true, numberSet{}
 		for _, v := range kept {
-			c.numbers[v] = struct{}{}
+			c.numbers.add(v)
 		}
 	}
 }

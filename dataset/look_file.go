@@ -43,8 +43,8 @@ func (l *Look) Write(w io.Writer, meta map[string]string) error {
 		least, greatest, sum = append(least, col.min), append(greatest, col.max), append(sum, col.sum)
 		first, last = append(first, col.first), append(last, col.last)
 		at := strconv.Itoa(j)
-		if len(col.numbers) > 0 {
-			tensors["numbers."+at] = safetensors.Vector(slices.Sorted(maps.Keys(col.numbers)))
+		if col.numbers.n > 0 {
+			tensors["numbers."+at] = safetensors.Vector(col.numbers.sorted())
 		}
 		if len(col.counts) > 0 {
 			tensors["counts."+at] = safetensors.Vector(floats(col.counts))
@@ -131,14 +131,14 @@ func ReadLook(r io.Reader, size int64) (*Look, map[string]string, error) {
 	}
 	for j := range columns {
 		d, at := &columns[j], strconv.Itoa(j)
-		col := collectedColumn{missing: d.Missing, fraction: d.Fraction, rising: d.Rising, many: d.Many, numbers: map[float64]struct{}{},
+		col := collectedColumn{missing: d.Missing, fraction: d.Fraction, rising: d.Rising, many: d.Many,
 			min: vectors["min"][j], max: vectors["max"][j], sum: vectors["sum"][j], first: vectors["first"][j], last: vectors["last"][j]}
 		if col.missing < 0 || col.missing > c.rows {
 			return nil, nil, fmt.Errorf("column %d: %d of %d rows are missing", j, col.missing, c.rows)
 		}
 		if v := tensors["numbers."+at]; v != nil {
 			for _, x := range v.F64 {
-				col.numbers[x] = struct{}{}
+				col.numbers.add(x)
 			}
 		}
 		for _, v := range d.Values {

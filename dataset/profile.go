@@ -126,7 +126,7 @@ func (t *table) describe(c *collected) *Profile {
 		case measureWords:
 			d.Note = "words"
 		default:
-			d.Distinct, d.Many = len(col.numbers), col.many
+			d.Distinct, d.Many = col.numbers.n, col.many
 			c.describeNumbers(&d, i)
 			switch {
 			case a.measure == measureDate:

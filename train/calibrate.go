@@ -290,7 +290,9 @@ func (f *job) without(report model.Report, src dataset.Source, rows int) (*job, 
 			return nil, nil, err
 		}
 	}
+	place := f.report.Features // of all rows, not of those that fewer leave room for
 	s, err := inner.solve()
+	f.report.Features = place
 	if err != nil {
 		return nil, nil, fmt.Errorf("training without a fold, for probabilities or a threshold: %w", err)
 	}

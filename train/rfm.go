@@ -329,9 +329,9 @@ func (f *job) gatherDense() (*gathered, *matrix.Dense, error) {
 		return nil, nil, err
 	}
 	if unwritten == nil {
-		var x matrix.Rows
-		if x, unwritten = all.z.Block(0, f.sum.Rows); unwritten == nil {
-			return all, x.Dense, nil
+		var x *matrix.Dense
+		if x, unwritten = all.file.Dense(); unwritten == nil {
+			return all, x, nil
 		}
 		all.close()
 	}

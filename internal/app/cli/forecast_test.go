@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -131,4 +132,25 @@ func TestCurvesTellTheMemoryOfMoreRows(t *testing.T) {
 	}
 	_, _, peak := measured(t, append([]string{"train", "-o", filepath.Join(dir, "m")}, learner...)...)
 	checkPeak(t, bytes[len(bytes)-1], 0, peak)
+}
+
+// Features in a temporary file are no memory of the program: those here would be 98 MB, of which a mapping would show all.
+func TestFeaturesInAFileTakeNoMemory(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" || raceDetector || testing.Short() {
+		t.Skip("peak memory is known on Linux, and takes seconds of training")
+	}
+	dir := t.TempDir()
+	var rows strings.Builder
+	for i := range 48_000 {
+		a, b := math.Mod(float64(i)*math.Phi, 1), math.Mod(float64(i)*math.Sqrt2, 1)
+		fmt.Fprintf(&rows, "%.4f,%.4f,%t\n", a, b, a > b)
+	}
+	data := write(t, dir, "half.csv", "a,b,class\n"+rows.String())
+	for _, learner := range []string{"svm", "logistic"} {
+		text, _, peak := measured(t, "train", data, "-o", filepath.Join(dir, learner), "--learner", learner, "--features", "512", "--c", "0.01", "--memory", "30MB")
+		if peak > 80e6 || !strings.Contains(text, "features in a temporary file") {
+			t.Errorf("%s: %.0f MB at its peak, with 48 MB for the program beside --memory 30MB:\n%s", learner, peak/1e6, text)
+		}
+	}
 }

@@ -580,7 +580,7 @@ func anew(rows matrix.Rows) Features {
 }
 
 // asFile puts rows into a temporary feature file.
-func asFile(t *testing.T, rows matrix.Rows, unmapped bool) Features {
+func asFile(t *testing.T, rows matrix.Rows) Features {
 	t.Helper()
 	f, err := CreateFeatureFile(t.TempDir(), rows.Dim(), rows.CSR != nil)
 	if err != nil {
@@ -600,14 +600,6 @@ func asFile(t *testing.T, rows matrix.Rows, unmapped bool) Features {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if unmapped {
-		for _, s := range []*spool{&f.val, &f.idx} {
-			if s.mapped != nil {
-				unmap(s.mapped)
-				s.mapped = nil
-			}
-		}
-	}
 	return z
 }
 
@@ -620,11 +612,9 @@ func TestFeaturesOutsideMemoryGiveTheSameModels(t *testing.T) {
 	rows := matrix.Rows{Dense: z}
 	dense, sparse := fits(t, InMemory(rows), class, 3, 0), fits(t, InMemory(matrix.Rows{CSR: toCSR(z)}), class, 3, 0)
 	for name, other := range map[string]Features{
-		"dense file":       asFile(t, rows, false),
-		"sparse file":      asFile(t, matrix.Rows{CSR: toCSR(z)}, false),
-		"dense, unmapped":  asFile(t, rows, true),
-		"sparse, unmapped": asFile(t, matrix.Rows{CSR: toCSR(z)}, true),
-		"recomputed":       anew(rows),
+		"dense file":  asFile(t, rows),
+		"sparse file": asFile(t, matrix.Rows{CSR: toCSR(z)}),
+		"recomputed":  anew(rows),
 	} {
 		want := dense
 		if strings.HasPrefix(name, "sparse") {

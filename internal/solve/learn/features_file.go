@@ -5,18 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"sync/atomic"
 	"unsafe"
 
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 
 // FeatureFile keeps features in a temporary file: float32 numbers, row after row, for dense
 // rows; for sparse ones a second file has their columns. Rows are appended once, in order, and
-// then read any number of times through Features. If the system supports it, the files are
-// memory-mapped, and unlinked from the start, so that they disappear with the program
-// however it ends.
+// then read any number of times through Features, or mapped by Dense. If the system supports it, the files are
+// unlinked from the start, so that they disappear with the program however it ends.
 //
-// Memory: 8 bytes per row of sparse features; if files cannot be mapped, that of a block.
+// Memory: that of a block, and 8 bytes per row of sparse features. Rows are read rather than mapped, since pages of a mapped file count
+// as memory of the process.
 type FeatureFile struct {
 	dim    int
 	n      int
@@ -24,6 +27,8 @@ type FeatureFile struct {
 	ptr    []int // n+1, sparse
 
 	val, idx spool
+
+	mapped []byte // val, for Dense
 }
 
 // CreateFeatureFile makes an empty file of rows of dim columns in the directory dir; "" means
@@ -70,8 +75,7 @@ func (f *FeatureFile) Append(rows matrix.Rows) error {
 	return nil
 }
 
-// Features ends the writing and returns the rows, resident if the files are mapped. They
-// are for one user at a time, until Close.
+// Features ends the writing and returns the rows. They are for one user at a time, until Close.
 func (f *FeatureFile) Features() (Features, error) {
 	size := int64(f.n) * int64(f.dim)
 	if f.sparse {
@@ -86,82 +90,127 @@ func (f *FeatureFile) Features() (Features, error) {
 	return &inFile{f: f}, nil
 }
 
+// Dense are all rows of a file of dense features, after Features: mapped, of which the system holds as much as it can, or read where it
+// cannot map files. They are valid until Close.
+func (f *FeatureFile) Dense() (*matrix.Dense, error) {
+	if f.sparse {
+		panic("learn: sparse features as dense ones")
+	}
+	if f.mapped == nil && f.val.size > 0 {
+		var err error
+		if f.mapped, err = mapped(f.val.file, f.val.size); err != nil {
+			return nil, fmt.Errorf("the temporary file for features: %w", err)
+		}
+	}
+	x := &matrix.Dense{Rows: f.n, Cols: f.dim, Stride: f.dim}
+	if f.mapped != nil {
+		x.Data = unsafe.Slice((*float32)(unsafe.Pointer(&f.mapped[0])), f.n*f.dim)
+	}
+	return x, nil
+}
+
 // Bytes is the size of the files.
 func (f *FeatureFile) Bytes() int64 { return f.val.size + f.idx.size }
 
 // Close removes the files. Features from them must not be used any more.
 func (f *FeatureFile) Close() error {
+	if f.mapped != nil {
+		unmap(f.mapped)
+	}
+	f.mapped = nil
 	return errors.Join(f.val.close(), f.idx.close())
 }
 
 // inFile are the features of a file.
 type inFile struct {
-	f    *FeatureFile
-	data []float32 // of picked rows
+	f   *FeatureFile
+	ptr []int // where picked rows begin
+	val []float32
+	idx []int32
 }
 
-func (z *inFile) Len() int { return z.f.n }
-func (z *inFile) Dim() int { return z.f.dim }
+func (z *inFile) Len() int       { return z.f.n }
+func (z *inFile) Dim() int       { return z.f.dim }
+func (z *inFile) Resident() bool { return false }
 
-func (z *inFile) Resident() bool {
-	return (z.f.val.mapped != nil || z.f.val.size == 0) && (z.f.idx.mapped != nil || z.f.idx.size == 0)
-}
+// readGrain is how many rows are read one by one before another thread is worth while.
+const readGrain = 32
 
 // Pick reads rows one by one.
 func (z *inFile) Pick(which []int) (matrix.Rows, error) {
 	f := z.f
-	dense := &matrix.Dense{Cols: f.dim, Stride: f.dim}
-	sparse := &matrix.CSR{Cols: f.dim, Ptr: []int{0}}
-	for _, i := range which {
-		row, err := z.Block(i, i+1)
-		if err != nil {
-			return matrix.Rows{}, err
+	z.lay(len(which), func(r int) int { return which[r] })
+	var failed atomic.Pointer[error]
+	vec.Parallel(len(which), readGrain, func(from, to int) {
+		for r := from; r < to; r++ {
+			if err := z.read(r, r+1, f.begin(which[r])); err != nil {
+				failed.Store(&err)
+				return
+			}
 		}
-		if !f.sparse {
-			z.data = append(z.data, row.Dense.Data...)
-			continue
-		}
-		sparse.Idx = append(sparse.Idx, row.CSR.Idx...)
-		sparse.Val = append(sparse.Val, row.CSR.Val...)
-		sparse.Ptr = append(sparse.Ptr, len(sparse.Idx))
+	})
+	if err := failed.Load(); err != nil {
+		return matrix.Rows{}, *err
 	}
-	if f.sparse {
-		sparse.Rows = len(which)
-		return matrix.Rows{CSR: sparse}, nil
-	}
-	dense.Rows, dense.Data = len(which), z.data
-	z.data = z.data[:0]
-	return matrix.Rows{Dense: dense}, nil
+	return z.rows(), nil
 }
 
 func (z *inFile) Block(i, j int) (matrix.Rows, error) {
-	f := z.f
-	if !f.sparse {
-		val, err := part[float32](&f.val, i*f.dim, j*f.dim)
-		return matrix.Rows{Dense: &matrix.Dense{Rows: j - i, Cols: f.dim, Stride: f.dim, Data: val}}, err
-	}
-	// A view's columns begin where its first row does.
-	lo, hi := f.ptr[i], f.ptr[j]
-	m := &matrix.CSR{Rows: j - i, Cols: f.dim, Ptr: make([]int, j-i+1)}
-	for r := range m.Ptr {
-		m.Ptr[r] = f.ptr[i+r] - lo
-	}
-	var err error
-	if m.Val, err = part[float32](&f.val, lo, hi); err != nil {
+	z.lay(j-i, func(r int) int { return i + r })
+	if err := z.read(0, j-i, z.f.begin(i)); err != nil {
 		return matrix.Rows{}, err
 	}
-	m.Idx, err = part[int32](&f.idx, lo, hi)
-	return matrix.Rows{CSR: m}, err
+	return z.rows(), nil
+}
+
+// begin is where a row begins in the file.
+func (f *FeatureFile) begin(row int) int {
+	if f.sparse {
+		return f.ptr[row]
+	}
+	return row * f.dim
+}
+
+// lay makes room for n rows, of which of(r) is the number in the file.
+func (z *inFile) lay(n int, of func(r int) int) {
+	z.ptr = append(z.ptr[:0], 0)
+	for r := range n {
+		i := of(r)
+		z.ptr = append(z.ptr, z.ptr[r]+z.f.begin(i+1)-z.f.begin(i))
+	}
+	size := z.ptr[n]
+	z.val = slices.Grow(z.val[:0], size)[:size]
+	if z.f.sparse {
+		z.idx = slices.Grow(z.idx[:0], size)[:size]
+	}
+}
+
+// read fills the places of the rows [from, to), which begin at a number of the file.
+func (z *inFile) read(from, to, first int) error {
+	lo, hi := z.ptr[from], z.ptr[to]
+	if z.f.sparse {
+		if err := z.f.idx.read(bytesOf(z.idx[lo:hi]), first); err != nil {
+			return err
+		}
+	}
+	return z.f.val.read(bytesOf(z.val[lo:hi]), first)
+}
+
+// rows are those for which there is room.
+func (z *inFile) rows() matrix.Rows {
+	n := len(z.ptr) - 1
+	if z.f.sparse {
+		return matrix.Rows{CSR: &matrix.CSR{Rows: n, Cols: z.f.dim, Ptr: z.ptr, Idx: z.idx, Val: z.val}}
+	}
+	return matrix.Rows{Dense: &matrix.Dense{Rows: n, Cols: z.f.dim, Stride: z.f.dim, Data: z.val}}
 }
 
 // spool is a file that is written once and then read in parts.
 type spool struct {
-	file   *os.File
-	named  bool // the file still has its name
-	out    *bufio.Writer
-	size   int64
-	mapped []byte
-	buffer []byte // the last part read, if the file is not mapped
+	file  *os.File
+	named bool // the file still has its name
+	out   *bufio.Writer
+	size  int64
 }
 
 func (s *spool) create(dir string) error {
@@ -183,7 +232,7 @@ func (s *spool) write(b []byte) error {
 	return nil
 }
 
-// end writes the rest and maps the file, which must have size bytes.
+// end writes the rest of the file, which must have size bytes.
 func (s *spool) end(size int64) error {
 	if err := s.write(nil); err != nil {
 		return err
@@ -198,18 +247,12 @@ func (s *spool) end(size int64) error {
 	if info.Size() != size {
 		return fmt.Errorf("the temporary file for features has %d bytes, and %d were written", info.Size(), size)
 	}
-	if s.mapped == nil && size > 0 {
-		s.mapped = mapped(s.file, size)
-	}
 	return nil
 }
 
 func (s *spool) close() error {
 	if s.file == nil {
 		return nil
-	}
-	if s.mapped != nil {
-		unmap(s.mapped)
 	}
 	err := s.file.Close()
 	if s.named {
@@ -219,26 +262,12 @@ func (s *spool) close() error {
 	return err
 }
 
-// part gives the elements [i, j) of a file of 4-byte numbers.
-func part[T float32 | int32](s *spool, i, j int) ([]T, error) {
-	lo, hi := 4*int64(i), 4*int64(j)
-	if lo == hi {
-		return nil, nil
+// read fills b from the place of a 4-byte number.
+func (s *spool) read(b []byte, number int) error {
+	if n, err := s.file.ReadAt(b, 4*int64(number)); n < len(b) {
+		return fmt.Errorf("reading features from a temporary file: %w", err)
 	}
-	b := s.buffer
-	if s.mapped != nil {
-		b = s.mapped[lo:hi]
-	} else {
-		if int64(len(b)) < hi-lo {
-			// A slice of numbers, so that they are aligned.
-			s.buffer = bytesOf(make([]T, j-i))
-		}
-		b = s.buffer[:hi-lo]
-		if n, err := s.file.ReadAt(b, lo); n < len(b) {
-			return nil, fmt.Errorf("reading features from a temporary file: %w", err)
-		}
-	}
-	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), j-i), nil
+	return nil
 }
 
 // bytesOf is the memory of numbers, in the machine's byte order: the file is for this machine only.

@@ -2,11 +2,18 @@
 
 package learn
 
-import "os"
+import (
+	"io"
+	"os"
+)
 
-// If files cannot be mapped they are read in parts, and removed when they are closed.
+// Elsewhere files are read instead of mapped, and removed when they are closed.
 
-func mapped(*os.File, int64) []byte { return nil }
+func mapped(file *os.File, size int64) ([]byte, error) {
+	b := bytesOf(make([]float32, size/4))
+	_, err := io.ReadFull(io.NewSectionReader(file, 0, size), b)
+	return b, err
+}
 
 func unmap([]byte) {}
 

@@ -3,21 +3,18 @@
 package learn
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-// mapped maps a file into memory for reading; it returns nil if that is not possible.
-func mapped(file *os.File, size int64) []byte {
+// mapped maps a file into memory for reading.
+func mapped(file *os.File, size int64) ([]byte, error) {
 	if int64(int(size)) != size {
-		return nil
+		return nil, errors.New("it is larger than the address space")
 	}
-	b, err := unix.Mmap(int(file.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_SHARED)
-	if err != nil {
-		return nil
-	}
-	return b
+	return unix.Mmap(int(file.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_SHARED)
 }
 
 func unmap(b []byte) { unix.Munmap(b) }

@@ -24,37 +24,52 @@ func TestFeatureFileGivesWhatWasWritten(t *testing.T) {
 		}
 	}
 	for _, sparse := range []bool{false, true} {
-		for _, unmapped := range []bool{false, true} {
-			rows := matrix.Rows{Dense: z}
+		rows := matrix.Rows{Dense: z}
+		if sparse {
+			rows = matrix.Rows{CSR: toCSR(z)}
+		}
+		f := asFile(t, rows)
+		if f.Len() != 300 || f.Dim() != 7 || f.Resident() {
+			t.Fatalf("sparse %t: %d×%d, resident %t", sparse, f.Len(), f.Dim(), f.Resident())
+		}
+		which := []int{299, 5, 0, 17}
+		for len(which) < 3*readGrain { // more than one thread reads
+			which = append(which, 7*len(which)%300)
+		}
+		wanted := func(from string, got matrix.Rows, first int) {
+			dense := got.Dense
 			if sparse {
-				rows = matrix.Rows{CSR: toCSR(z)}
+				dense = &matrix.Dense{}
+				got.CSR.Densify(dense)
 			}
-			f := asFile(t, rows, unmapped)
-			if f.Len() != 300 || f.Dim() != 7 || f.Resident() == unmapped {
-				t.Fatalf("sparse %t, unmapped %t: %d×%d, resident %t", sparse, unmapped, f.Len(), f.Dim(), f.Resident())
-			}
-			which := []int{299, 5, 0, 17}
-			picked, err := f.(picker).Pick(which)
-			if err != nil {
-				t.Fatal(err)
-			}
-			block, err := gather(f, which)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, got := range []matrix.Rows{picked, block} {
-				dense := got.Dense
-				if sparse {
-					dense = &matrix.Dense{}
-					got.CSR.Densify(dense)
+			for e := range dense.Rows {
+				i := first + e
+				if first < 0 {
+					i = which[e]
 				}
-				for e, i := range which {
-					if !slices.Equal(dense.Row(e), z.Row(i)) {
-						t.Errorf("sparse %t, unmapped %t: row %d is %v, want %v", sparse, unmapped, i, dense.Row(e), z.Row(i))
-					}
+				if !slices.Equal(dense.Row(e), z.Row(i)) {
+					t.Errorf("sparse %t, %s: row %d is %v, want %v", sparse, from, i, dense.Row(e), z.Row(i))
 				}
 			}
 		}
+		picked, err := f.(picker).Pick(which)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wanted("picked", picked, -1)
+		block, err := f.Block(31, 300)
+		if err != nil || block.Len() != 269 {
+			t.Fatal(block.Len(), err)
+		}
+		wanted("a block", block, 31)
+		if sparse {
+			continue
+		}
+		all, err := f.(*inFile).f.Dense()
+		if err != nil || all.Rows != 300 {
+			t.Fatal(err)
+		}
+		wanted("mapped", matrix.Rows{Dense: all}, 0)
 	}
 }
 

@@ -199,7 +199,7 @@ func sampled(ctx context.Context, z Features, class []int, weights []float64, se
 		}
 	}
 	s := &trialRows{}
-	a, b := &taken{}, &taken{}
+	a, b := &taken{room: fit}, &taken{room: held}
 	for lo := 0; lo < n; lo += BlockRows {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -230,6 +230,7 @@ func sampled(ctx context.Context, z Features, class []int, weights []float64, se
 
 // taken are copies of rows.
 type taken struct {
+	room   int // how many rows there will be
 	rows   int
 	dense  []float32
 	sparse *matrix.CSR
@@ -238,6 +239,9 @@ type taken struct {
 func (t *taken) add(from matrix.Rows, i int) {
 	t.rows++
 	if from.CSR == nil {
+		if t.dense == nil {
+			t.dense = make([]float32, 0, t.room*from.Dim())
+		}
 		t.dense = append(t.dense, from.Dense.Row(i)...)
 		return
 	}
