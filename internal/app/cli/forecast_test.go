@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,7 +22,7 @@ const measurePeak = "MERCER_TEST_MEASURE_PEAK"
 
 func measuredProgram() int {
 	longWork = 0
-	debug.SetGCPercent(20) // as main has it
+	collectSeldom() // as Main does
 	code := Run(context.Background(), os.Args[1:], strings.NewReader(""), os.Stdout, os.Stderr)
 	fmt.Fprintf(os.Stderr, "peak %d\n", peakRSS())
 	return code
@@ -47,12 +46,12 @@ func measured(t *testing.T, args ...string) (stdout, stderr string, peak float64
 	return out.String(), text, peak
 }
 
-// checkPeak compares a forecast with the memory that was held: 16 to 40 MB are the program, batches and what
+// checkPeak compares a forecast with the memory that was held: 16 to 60 MB are the program, batches and what
 // the collector leaves, and of squares of D it may be that only the halves that are used are resident.
 func checkPeak(t *testing.T, forecast, squares, peak float64) {
 	t.Helper()
 	t.Logf("forecast %.0f MB, %.0f MB of them squares; %.0f MB at its peak", forecast/1e6, squares/1e6, peak/1e6)
-	if least, most := 16e6+forecast-squares/2, 48e6+forecast; peak < 0.85*least || peak > 1.25*most {
+	if least, most := 16e6+forecast-squares/2, 60e6+forecast; peak < 0.85*least || peak > 1.25*most {
 		t.Errorf("%.0f MB at its peak, the forecast says %.0f to %.0f", peak/1e6, least/1e6, most/1e6)
 	}
 }
@@ -134,7 +133,7 @@ func TestCurvesTellTheMemoryOfMoreRows(t *testing.T) {
 	checkPeak(t, bytes[len(bytes)-1], 0, peak)
 }
 
-// Features in a temporary file are no memory of the program: those here would be 98 MB, of which a mapping would show all.
+// Features in a temporary file are no memory of the program: those here would be 98 MB beside what else it holds, and a mapping would show them all.
 func TestFeaturesInAFileTakeNoMemory(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" || raceDetector || testing.Short() {
@@ -149,8 +148,8 @@ func TestFeaturesInAFileTakeNoMemory(t *testing.T) {
 	data := write(t, dir, "half.csv", "a,b,class\n"+rows.String())
 	for _, learner := range []string{"svm", "logistic"} {
 		text, _, peak := measured(t, "train", data, "-o", filepath.Join(dir, learner), "--learner", learner, "--features", "512", "--c", "0.01", "--memory", "30MB")
-		if peak > 80e6 || !strings.Contains(text, "features in a temporary file") {
-			t.Errorf("%s: %.0f MB at its peak, with 48 MB for the program beside --memory 30MB:\n%s", learner, peak/1e6, text)
+		if peak > 110e6 || !strings.Contains(text, "features in a temporary file") {
+			t.Errorf("%s: %.0f MB at its peak, with 80 MB for the program beside --memory 30MB:\n%s", learner, peak/1e6, text)
 		}
 	}
 }
