@@ -22,7 +22,7 @@ const measurePeak = "MERCER_TEST_MEASURE_PEAK"
 
 func measuredProgram() int {
 	longWork = 0
-	collectSeldom() // as Main does
+	defer runtime.KeepAlive(collectSeldom()) // as Main does
 	code := Run(context.Background(), os.Args[1:], strings.NewReader(""), os.Stdout, os.Stderr)
 	fmt.Fprintf(os.Stderr, "peak %d\n", peakRSS())
 	return code
