@@ -165,9 +165,17 @@ func (t *table) commas(columns []attribute) {
 	}
 }
 
-// isText reports whether most of the values of column j are not numbers.
+// Columns of at most fewCodes different values are codes, such as 0, 1 and 5+, where this share of the cells or more is no number: typing errors
+// are rarer.
+const (
+	fewCodes   = 50
+	codedShare = 0.01
+)
+
+// isText reports whether most of the values of column j are not numbers, or they are codes of which some are none.
 func isText(rows [][]string, j int) bool {
 	texts, known, marks := 0, 0, 0
+	codes := map[string]bool{}
 	for _, row := range rows {
 		switch {
 		case j >= len(row) || missing([]byte(row[j])):
@@ -175,12 +183,16 @@ func isText(rows [][]string, j int) bool {
 			marks++
 		default:
 			known++
+			if len(codes) <= fewCodes {
+				codes[row[j]] = true
+			}
 			if !isNumber(row[j]) {
 				texts++
 			}
 		}
 	}
-	return 2*texts > known || known == 0 && marks > 0
+	coded := texts > 1 && float64(texts) >= codedShare*float64(known) && len(codes) <= min(fewCodes, known/4)
+	return 2*texts > known || coded || known == 0 && marks > 0
 }
 
 // odd is the first cell of column j that is no number, with its line, if most of its cells are numbers as people write them, with one of

@@ -97,7 +97,7 @@ var (
 const (
 	worthShape  = 0.99
 	worseShape  = 1.01 // from which no other width is tried
-	worthTrying = 1.1
+	worthTrying = 1.002
 
 	smallRows, smallLandmarks = 2000, 500
 )

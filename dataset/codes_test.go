@@ -1,0 +1,60 @@
+package dataset
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A column of few different values, of which some are no numbers, has categories; one of many numbers with a few cells that are none is told
+// to have typing errors.
+func TestCodesAreCategories(t *testing.T) {
+	column := func(n int, cell func(i int) string) string {
+		var b strings.Builder
+		b.WriteString("x,v,y\n")
+		for i := range n {
+			fmt.Fprintf(&b, "%d,%s,%d\n", i%7, cell(i), i%2)
+		}
+		return b.String()
+	}
+	codes := []string{"0", "1", "2", "3", "4", "5+"}
+	for name, c := range map[string]struct {
+		text string
+		want string // in a notice, or in an error
+		err  bool
+	}{
+		"a last code": {column(600, func(i int) string { return codes[i%6] }),
+			`column "v" looks like numbers, but "5+" in line 7 is none: it becomes categories, of which it has 6`, false},
+		"a rare code": {column(600, func(i int) string { return codes[i%5+max(0, i%50-48)] }), "of which it has 6", false},
+		"one typing error": {column(600, func(i int) string {
+			if i == 300 {
+				return "1O"
+			}
+			return fmt.Sprint(i % 5)
+		}), `"1O" is not a number`, true},
+		"many numbers": {column(600, func(i int) string {
+			if i%40 == 3 {
+				return "see below"
+			}
+			return fmt.Sprint(i)
+		}), `"see below" is not a number`, true},
+	} {
+		f, err := openMemory([]byte(c.text), Options{})
+		if err == nil {
+			_, err = readBytes([]byte(c.text), Options{})
+		}
+		if c.err {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %s", name, err, c.want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if told := fmt.Sprint(f.Notices()); !strings.Contains(told, c.want) {
+			t.Errorf("%s: told %s, want %s", name, told, c.want)
+		}
+	}
+}
