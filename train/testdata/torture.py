@@ -12,12 +12,12 @@ import numpy as np
 import sklearn
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.linear_model import LassoCV, LogisticRegression, RidgeCV, SGDClassifier, SGDRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
 warnings.simplefilter("ignore")
 
@@ -47,17 +47,29 @@ tortures = {
     "d = 1": lambda x: x[:, :1],
     "an outlier": lambda x: np.r_[x[:1] * 1e30, x[1:]] if x is train else x,
 }
+
+
+def features():
+    return RBFSampler(n_components=64, gamma="scale", random_state=1)
+
+
 numbers = dict(
-    features=lambda: make_pipeline(RBFSampler(n_components=64, gamma="scale", random_state=1), RidgeCV(np.logspace(-4, 3, 15))),
+    features=lambda: make_pipeline(features(), RidgeCV(np.logspace(-4, 3, 15))),
     linear=lambda: RidgeCV(np.logspace(-4, 3, 15)),
     kernel=lambda: GridSearchCV(KernelRidge(kernel="rbf"), dict(alpha=[1e-3, 1e-2, 0.1, 1])),
+    lasso=lambda: make_pipeline(features(), LassoCV()),
+    machine=lambda: SVR(),
     neighbours=lambda: KNeighborsRegressor(),
+    online=lambda: make_pipeline(features(), SGDRegressor(max_iter=1, tol=None, random_state=1)),
 )
 classes = dict(
-    features=lambda: make_pipeline(RBFSampler(n_components=64, gamma="scale", random_state=1), LogisticRegression(max_iter=1000)),
+    features=lambda: make_pipeline(features(), LogisticRegression(max_iter=1000)),
     linear=lambda: LogisticRegression(max_iter=1000),
     kernel=lambda: SVC(),
+    lasso=lambda: make_pipeline(features(), LogisticRegression(penalty="l1", solver="liblinear")),
+    machine=lambda: SVC(),
     neighbours=lambda: KNeighborsClassifier(),
+    online=lambda: make_pipeline(features(), SGDClassifier(max_iter=1, tol=None, random_state=1)),
 )
 train, test = rows(1), rows(1001)
 scores = {}
@@ -72,4 +84,4 @@ for name, torture in tortures.items():
             except ValueError:
                 score = least
             scores.setdefault(name, {}).setdefault(task, {})[learner] = round(max(least, float(score)), 3)
-print(json.dumps(dict(sklearn=sklearn.__version__, numpy=np.__version__, scores=scores), indent=1))
+print(json.dumps(dict(sklearn=sklearn.__version__, numpy=np.__version__, scores=scores), separators=(",", ":")).replace('},"', '},\n"'))
