@@ -75,22 +75,22 @@ func workOf(t *testing.T) map[string]string {
 type told struct {
 	context.Context
 	cancel context.CancelFunc
-	at     string // "": none
+	at     [4]uintptr // zero: none
 
 	mu     sync.Mutex
-	places []string // in the order of their first looks
-	seen   map[string]bool
+	places [][4]uintptr // in the order of their first looks
+	seen   map[[4]uintptr]bool
 	after  int // looks after the end
 }
 
-func toldAt(place string) *told {
+func toldAt(place [4]uintptr) *told {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &told{Context: ctx, cancel: cancel, at: place, seen: map[string]bool{}}
+	return &told{Context: ctx, cancel: cancel, at: place, seen: map[[4]uintptr]bool{}}
 }
 
 func (c *told) Err() error {
-	var callers [4]uintptr
-	place := fmt.Sprint(callers[:runtime.Callers(2, callers[:])])
+	var place [4]uintptr
+	runtime.Callers(2, place[:])
 	c.mu.Lock()
 	if !c.seen[place] {
 		c.seen[place] = true
@@ -104,6 +104,17 @@ func (c *told) Err() error {
 		c.cancel()
 	}
 	return c.Context.Err()
+}
+
+// where is a place in words.
+func where(place [4]uintptr) (text string) {
+	frames := runtime.CallersFrames(place[:])
+	for frame, more := frames.Next(); ; frame, more = frames.Next() {
+		text += fmt.Sprintf(" < %s:%d", frame.Function, frame.Line)
+		if !more {
+			return strings.TrimPrefix(text, " < ")
+		}
+	}
 }
 
 // shards makes the plans of working in dir.
@@ -135,7 +146,7 @@ func TestEveryCommandEndsWhereverItLooks(t *testing.T) {
 	for name, way := range workOf(t) {
 		t.Run(name, func(t *testing.T) {
 			table := "messy.csv"
-			run := func(place string) (r result, ctx *told, written []string) {
+			run := func(place [4]uintptr) (r result, ctx *told, written []string) {
 				args, out := line(way, table)
 				for i, arg := range args {
 					from := filepath.Join(dir, arg)
@@ -163,10 +174,10 @@ func TestEveryCommandEndsWhereverItLooks(t *testing.T) {
 				}
 				return result{code, stdout.String(), stderr.String()}, ctx, written
 			}
-			whole, ctx, _ := run("")
+			whole, ctx, _ := run([4]uintptr{})
 			if strings.Contains(whole.stderr, "cannot do") {
 				table = "classes.csv"
-				whole, ctx, _ = run("")
+				whole, ctx, _ = run([4]uintptr{})
 			}
 			if whole.code != 0 || len(ctx.places) == 0 {
 				t.Fatalf("exit code %d, %d places look whether it is to end; %s", whole.code, len(ctx.places), whole.stderr)
@@ -177,8 +188,11 @@ func TestEveryCommandEndsWhereverItLooks(t *testing.T) {
 				if ctx.Context.Err() == nil {
 					continue // as threads may have it
 				}
+				if r.code == 0 && ctx.after == 0 && strings.Contains(where(place), " < mercer/dataset.") {
+					continue // a reader that reads ahead looked when all was done
+				}
 				if r.code != exitInterrupted || !strings.Contains(r.stderr, ": interrupted; ") || strings.Count(r.stderr, "\n") != 1 {
-					t.Errorf("exit code %d, %s", r.code, r.stderr)
+					t.Errorf("told to end at %s: exit code %d, %s", where(place), r.code, r.stderr)
 				}
 				if ctx.after > 300 {
 					t.Errorf("it looked %d times more", ctx.after)
