@@ -79,16 +79,23 @@ func ChooseScale(s *Summary) (kind, why string) {
 			full++
 		}
 	}
+	small := low < high && max(-low, high) <= tiny
 	switch {
-	case low >= -1 && high <= 1:
+	case low >= -1 && high <= 1 && !small:
 		return "none", "all values lie within [-1, 1]"
 	case s.Sparse && s.Density() < sparseDensity:
 		return "maxabs", "the rows are sparse"
 	case integer && low >= 0 && high <= 65535 && len(s.Columns) >= 16 && (s.format == "idx" || 2*full >= len(s.Columns)):
 		return "global", fmt.Sprintf("all values are whole numbers from 0 to %g, like pixels", high)
 	}
+	if small {
+		return "standard", fmt.Sprintf("no value is beyond ±%.3g", tiny)
+	}
 	return "standard", fmt.Sprintf("dimensions differ in range, from %.3g to %.3g in all", low, high)
 }
+
+// tiny values are brought to the scale of 1, as other small ones are not: of their squares and products float32 has few digits, or none.
+const tiny = 1e-6
 
 // farOut is a number of deviations from the mean that no value of an ordinary dimension
 // reaches: the largest of a million numbers is at 5 if they are normal, and at 14 if exponential.
@@ -147,7 +154,7 @@ func ChooseHistogramScale(s *Summary) (kind, why string) {
 		return "none", "the rows are histograms, all of about the same sum"
 	case integer && s.Sparse:
 		return "l1", "the rows are counts"
-	case high <= 1:
+	case high <= 1 && (high > tiny || high == 0):
 		return "none", "all values lie within [0, 1]"
 	}
 	return "maxabs", fmt.Sprintf("dimensions differ in range, up to %.3g in all", high)

@@ -1,20 +1,16 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"mercer/train"
 )
 
 // allCommands are the commands that the program knows, by their names behind "mercer".
@@ -71,10 +67,16 @@ var withoutTables = map[string]string{
 	"shard solve":       "a plan",
 }
 
-// waysOf returns a function that makes a command line of a way, with a folder for its output, that reads a table: messy.csv, with
+// waysOf is waysWith of 120 rows.
+func waysOf(t *testing.T) func(way, table string) (args []string, out string) {
+	t.Helper()
+	return waysWith(t, 120)
+}
+
+// waysWith returns a function that makes a command line of a way, with a folder for its output, that reads a table: messy.csv, with
 // columns to leave out, classes.csv, which is that with classes, gaps.csv, with a missing number, or latin.csv, which is not UTF-8. Models
 // are of the table without any of it.
-func waysOf(t *testing.T) func(way, table string) (args []string, out string) {
+func waysWith(t *testing.T, rows int) func(way, table string) (args []string, out string) {
 	t.Helper()
 	dir := t.TempDir()
 	var messy, classes, clean, gaps, latin strings.Builder
@@ -83,8 +85,8 @@ func waysOf(t *testing.T) func(way, table string) (args []string, out string) {
 	for _, b := range []*strings.Builder{&clean, &gaps, &latin} {
 		b.WriteString("a,b,y\n")
 	}
-	for i := range 120 {
-		a, b := float64(i*37%120)/60, float64(i*71%120)/60
+	for i := range rows {
+		a, b := 2*float64(i*37%rows)/float64(rows), 2*float64(i*71%rows)/float64(rows)
 		fmt.Fprintf(&messy, "K%03d,%g,%g,%s,%g\n", i, a, b, []string{"inf", "-inf"}[i%2], a*b)
 		fmt.Fprintf(&classes, "K%03d,%g,%g,%s,%s\n", i, a, b, []string{"inf", "-inf"}[i%2], []string{"p", "q"}[int(a+b)%2])
 		fmt.Fprintf(&clean, "%g,%g,%g\n", a, b, a*b)
@@ -250,78 +252,5 @@ func TestNoCommandReplacesAnInput(t *testing.T) {
 	}
 	if tried < 100 {
 		t.Errorf("%d command lines were tried", tried)
-	}
-}
-
-// countdown is a context that is cancelled when it is asked for its error often enough.
-type countdown struct {
-	context.Context
-	cancel context.CancelFunc
-	asked  atomic.Int64
-	at     int64 // 0: never
-}
-
-func newCountdown(at int64) *countdown {
-	ctx, cancel := context.WithCancel(context.Background())
-	return &countdown{Context: ctx, cancel: cancel, at: at}
-}
-
-func (c *countdown) Err() error {
-	if c.asked.Add(1) == c.at {
-		c.cancel()
-	}
-	return c.Context.Err()
-}
-
-// Every command that computes, and every learner, looks whether it is to end, at its first look and halfway: it then ends with exit code
-// 130, and has written nothing.
-func TestEveryCommandEndsWhenItIsTold(t *testing.T) {
-	line := waysOf(t)
-	lines := map[string]string{}
-	for name, way := range ways {
-		lines[name] = name + " " + way
-	}
-	for _, name := range train.Learners() {
-		flags := "--features 64"
-		if train.LearnerOf(name).Exact() {
-			flags = ""
-		}
-		if name == "group-lasso" {
-			flags = "--kernel linear"
-		}
-		lines["learner "+name] = "train DATA -o OUT --learner " + name + " " + flags
-	}
-	delete(lines, "shard plan") // which reads no rows
-	for name, way := range lines {
-		table := "messy.csv"
-		run := func(at int64) (result, int64, string) {
-			args, out := line(way+" --ignore junk_* --id key", table)
-			ctx := newCountdown(at)
-			defer ctx.cancel()
-			var stdout, stderr strings.Builder
-			code := Run(ctx, args, strings.NewReader(""), &stdout, &stderr)
-			return result{code, stdout.String(), stderr.String()}, ctx.asked.Load(), out
-		}
-		whole, asked, _ := run(0)
-		if strings.Contains(whole.stderr, "cannot do") {
-			table = "classes.csv"
-			whole, asked, _ = run(0)
-		}
-		if least := map[bool]int64{false: 1, true: 3}[strings.HasPrefix(name, "learner ")]; whole.code != 0 || asked < least {
-			t.Errorf("%s: exit code %d, looks %d times whether it is to end; %s", name, whole.code, asked, whole.stderr)
-			continue
-		}
-		for _, at := range slices.Compact([]int64{1, (asked + 1) / 2}) {
-			r, _, out := run(at)
-			if r.code != exitInterrupted || !strings.Contains(r.stderr, "interrupted") {
-				t.Errorf("%s: told to end at look %d of %d: exit code %d, %s", name, at, asked, r.code, r.stderr)
-			}
-			list, _ := os.ReadDir(out)
-			for _, f := range list {
-				if f.Name() != "out.tune" {
-					t.Errorf("%s: told to end at look %d of %d: left %s", name, at, asked, f.Name())
-				}
-			}
-		}
 	}
 }

@@ -289,15 +289,12 @@ func (d *demo) stream(ctx context.Context) (*render.StreamJSON, error) {
 	res.LinearR2 = *metrics.R2
 	render.StreamScores(d.w, res)
 
-	path := d.out
-	if path == "" {
-		dir, err := os.MkdirTemp("", "mercer-demo-")
-		if err != nil {
-			return nil, err
-		}
-		defer os.RemoveAll(dir)
-		path = filepath.Join(dir, "stream.mercer")
+	dir, err := os.MkdirTemp("", "mercer-demo-")
+	if err != nil {
+		return nil, err
 	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "stream.mercer")
 	if err := m.Save(path); err != nil {
 		return nil, err
 	}
@@ -315,6 +312,11 @@ func (d *demo) stream(ctx context.Context) (*render.StreamJSON, error) {
 	}
 	if !res.Identical {
 		return nil, errors.New("the loaded model predicts something else than the trained one")
+	}
+	if d.out != "" { // once nothing is left to be interrupted
+		if err := m.Save(d.out); err != nil {
+			return nil, err
+		}
 	}
 	render.StreamSaved(d.w, res, testRows)
 	return res, nil

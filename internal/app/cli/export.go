@@ -45,6 +45,9 @@ A model with a part that cannot be expressed is refused, and the error names tha
 			if err != nil {
 				return err
 			}
+			if err := cmd.Context().Err(); err != nil {
+				return err
+			}
 			return export.Write(out, target, m, options)
 		},
 	}

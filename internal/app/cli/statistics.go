@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -46,7 +47,7 @@ func (t *training) loadStatistics(cmd *cobra.Command, path string) error {
 	if t.like != "" {
 		files = []string{t.like}
 	}
-	s, err := mergeStatistics(files)
+	s, err := mergeStatistics(cmd.Context(), files)
 	if err != nil {
 		return err
 	}
@@ -58,12 +59,15 @@ func (t *training) loadStatistics(cmd *cobra.Command, path string) error {
 }
 
 // mergeStatistics reads files of statistics and puts them together.
-func mergeStatistics(files []string) (*train.Statistics, error) {
+func mergeStatistics(ctx context.Context, files []string) (*train.Statistics, error) {
 	s, err := train.LoadStatistics(files[0])
 	if err != nil {
 		return nil, err
 	}
 	for _, path := range files[1:] {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		other, err := train.LoadStatistics(path)
 		if err != nil {
 			return nil, err
@@ -106,7 +110,7 @@ and the others with --like. "mercer train --append" makes a model of the result.
 			if out == "" {
 				return usagef("no file to write the statistics to; give -o FILE")
 			}
-			s, err := mergeStatistics(args)
+			s, err := mergeStatistics(cmd.Context(), args)
 			if err != nil {
 				return err
 			}

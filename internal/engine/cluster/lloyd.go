@@ -232,7 +232,7 @@ func (c *Rows) Lloyd(ctx context.Context, centres *matrix.Dense, most int, gain 
 		}
 		c.move(centres)
 	}
-	return objective, nil
+	return objective, ctx.Err()
 }
 
 // move moves centres to the means of their rows. A centre without rows moves to the row that

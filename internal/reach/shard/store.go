@@ -32,7 +32,10 @@ type Dir string
 func (d Dir) Name(file string) string { return filepath.Join(string(d), filepath.FromSlash(file)) }
 
 // Write implements Store.
-func (d Dir) Write(_ context.Context, file string, write func(io.Writer) error) error {
+func (d Dir) Write(ctx context.Context, file string, write func(io.Writer) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	path := d.Name(file)
 	// Not folders above: a process that has outlived its training must not bring back what was removed.
 	if err := os.Mkdir(filepath.Dir(path), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -54,7 +57,10 @@ func (d Dir) Write(_ context.Context, file string, write func(io.Writer) error) 
 }
 
 // Read implements Store.
-func (d Dir) Read(_ context.Context, file string) (io.ReadCloser, int64, error) {
+func (d Dir) Read(ctx context.Context, file string) (io.ReadCloser, int64, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
 	f, err := os.Open(d.Name(file))
 	if err != nil {
 		return nil, 0, err

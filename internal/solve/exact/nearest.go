@@ -110,12 +110,9 @@ func (p *Nearest) choose(ctx context.Context, opt NearestOptions, report *Neares
 	losses := make([]float64, len(left)*choices)
 	for at := 0; at < len(left); at += blockRows {
 		some := left[at:min(at+blockRows, len(left))]
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		x := matrix.Pick(p.rows.x, some)
 		share(len(some), func(lo, hi int) {
-			p.find(x, lo, hi, some, slices.Max(numbers), func(i int, near *nearRows) {
+			p.find(ctx, x, lo, hi, some, slices.Max(numbers), func(i int, near *nearRows) {
 				for c := range choices {
 					means := near.mean(p, ways[c%len(ways)], min(numbers[c/len(ways)], len(near.row)))
 					for t, y := range p.rows.alpha[some[i]*k:][:k] {
@@ -124,6 +121,9 @@ func (p *Nearest) choose(ctx context.Context, opt NearestOptions, report *Neares
 				}
 			})
 		})
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	mean, _ := mean(losses, picked(p.weights, left), choices)
 	best := 0
@@ -194,7 +194,7 @@ func (p *Nearest) Scores(dst *matrix.Dense, x matrix.Rows) error {
 
 // score scores the rows [lo, hi) of x.
 func (p *Nearest) score(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
-	p.find(x, lo, hi, nil, p.Neighbours, func(i int, near *nearRows) {
+	p.find(context.Background(), x, lo, hi, nil, p.Neighbours, func(i int, near *nearRows) {
 		row := dst.Row(i)
 		for t, s := range near.mean(p, p.Weighting, len(near.row)) {
 			row[t] = float32(s)
@@ -211,15 +211,15 @@ func share(n int, do func(lo, hi int)) {
 const nearestBytes = 16 << 20
 
 // find finds the most nearest to each of the rows [lo, hi) of x, and gives them to do. Rows of p itself, whose places own has (nil: they are others),
-// are no neighbours of themselves, and nor are rows of weight 0.
-func (p *Nearest) find(x matrix.Rows, lo, hi int, own []int, most int, do func(i int, near *nearRows)) {
+// are no neighbours of themselves, and nor are rows of weight 0. It gives up when ctx ends.
+func (p *Nearest) find(ctx context.Context, x matrix.Rows, lo, hi int, own []int, most int, do func(i int, near *nearRows)) {
 	n := p.rows.x.Len()
 	block := max(1, min(scoreRows, nearestBytes/(8*n)))
 	near := p.best.Get()
 	defer p.best.Put(near)
 	work := p.spare.Get(block * (n + p.distance.Work()))
 	defer p.spare.Put(work)
-	for ; lo < hi; lo += block {
+	for ; lo < hi && ctx.Err() == nil; lo += block {
 		end := min(lo+block, hi)
 		p.distance.Rows(x, lo, end, work, work[block*n:])
 		for i := lo; i < end; i++ {

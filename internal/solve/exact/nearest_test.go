@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"mercer/kernel"
@@ -194,5 +195,29 @@ func TestNearestAllocates(t *testing.T) {
 	one := x.Slice(0, 1)
 	if got := testing.AllocsPerRun(100, func() { p.Scores(dst, one) }); got > 0 {
 		t.Errorf("%g allocations a row", got)
+	}
+}
+
+// looks is a context that counts how often it is asked whether it has ended.
+type looks struct {
+	context.Context
+	n atomic.Int64
+}
+
+func (c *looks) Err() error { c.n.Add(1); return nil }
+
+// The search for the number of neighbours looks whether it is to end at least once for 16 MiB of distances.
+func TestNearestLooksWhetherItIsToEnd(t *testing.T) {
+	const n = 6000
+	x, y := matrix.NewDense(n, 1), make([]float64, n)
+	for i := range n {
+		x.Row(i)[0], y[i] = float32(i*7%n), float64(i%3)
+	}
+	ctx := &looks{Context: t.Context()}
+	if _, _, err := FitNearest(ctx, kernel.Kernel{Name: "rbf", Gamma: 1}, matrix.Rows{Dense: x}, y, 1, nil, NearestOptions{}, 1); err != nil {
+		t.Fatal(err)
+	}
+	if got, least := ctx.n.Load(), int64(8*n*mostLeftOut/nearestBytes); got < least {
+		t.Errorf("it looked %d times, at least %d are wanted", got, least)
 	}
 }

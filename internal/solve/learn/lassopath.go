@@ -117,11 +117,11 @@ func someOf(names []string) string {
 
 // The path goes down from the least λ for which all weights are 0, in steps of a fifteenth of
 // a power of ten, over four powers of ten, each fit starting where the previous one ended.
-// It ends early when the held-out error has not improved for six steps.
+// It ends early when the held-out error has not improved for a power of ten: that of few rows rises and falls.
 const (
 	lassoSteps    = 60
 	lassoStep     = 15 // in a power of ten
-	lassoPatience = 6
+	lassoPatience = 15
 )
 
 // FitLasso fits a lasso or an elastic net for each target separately,

@@ -95,8 +95,11 @@ func FitLDA(ctx context.Context, s *moments.Stats, opt LDA) (*Linear, *LDAReport
 
 // singular says what to do where a covariance of d features has no inverse.
 func singular(d int, shrinkage float64) string {
-	return fmt.Sprintf("with a shrinkage of %.3g the covariance within classes of %d features has no inverse: features are collinear, constant, or "+
-		"nearly as many as rows; give a larger shrinkage, such as 0.1", shrinkage, d)
+	text := fmt.Sprintf("with a shrinkage of %.3g the covariance within classes of %d features has no inverse: ", shrinkage, d)
+	if shrinkage < 0.1 {
+		return text + "features are collinear, constant, or nearly as many as rows; give a larger shrinkage, such as 0.1"
+	}
+	return text + "rows of one class hardly differ; give more of them, another kernel or map, or take the learner svm"
 }
 
 // discriminants are the scores by w = Σ⁻¹(μ_c - z̄), D×C.

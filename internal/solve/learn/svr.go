@@ -101,7 +101,11 @@ func FitSVR(ctx context.Context, z Features, y []float64, outputs int, weights [
 	}
 	for t, o := range f.out {
 		o.b = start[t]
-		f.floor = max(f.floor, 1e-12*opt.C*math.Abs(start[t]))
+		nothing := math.Abs(start[t])
+		if opt.Loss != "epsilon" { // of the square, whose unit is that of the objective
+			nothing *= nothing
+		}
+		f.floor = max(f.floor, 1e-12*opt.C*nothing)
 	}
 	f.tolerance, f.maxPasses, f.seed, f.progress = opt.Tolerance, opt.MaxIter, opt.Seed, opt.Progress
 	f.ends = opt.MaxIter == 0
