@@ -311,6 +311,7 @@ func (t *table) complete(ctx context.Context) error {
 			option.Ref("categorical"), option.Ref("numeric"))
 	}
 	t.schema.Columns = kept
+	t.tellOfLabels(c, by)
 	t.profile = t.describe(c)
 	t.warnOfLeaks()
 	t.warnOfLabel()

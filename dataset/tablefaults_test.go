@@ -89,7 +89,7 @@ func TestASeparatorAtTheEndOfLinesIsNoColumn(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"a,b,y\n1,2,p,7\n3,4,q,7\n5,6,q,\n": "f.csv:1: 3 names where the rows below have 4; give each column one name (those here are a, b, y)",
-		"a,b,y,z\n1,2,p,\n3,4,q,\n":         `f.csv:2: column "z": the label is missing (""); give the row a label or remove it (a training and an evaluation leave out such rows of a table with drop_unlabelled)`,
+		"a,b,y,z\n1,2,p,\n3,4,q,\n":         `f.csv:2: column "z": the label is missing (""), as in 2 of 2 rows; give these rows labels, or leave them out with drop_unlabelled`,
 		"a,b,y,\n" + strings.Repeat("1,2,3,\n", lookRows) + "1,2,3,4\n": "f.csv:2002: 4 columns where the first row has 3 and a separator at the " +
 			"end, behind which there is nothing in the first rows",
 	} {

@@ -55,6 +55,7 @@ type collecting struct {
 	measures  []coder
 	counts    [][]int64 // of documents
 	texts     []*textCoder
+	marked    map[string]int // rows of classes that are written like a missing value
 }
 
 // pair is a value of a sparse row.
@@ -67,10 +68,13 @@ func sortPairs(pairs []pair) {
 	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Compare(a.at, b.at) })
 }
 
-func (t *table) newParser(c *collector) parser {
+func (t *table) newParser(c *collector) *tableParser {
 	p := &tableParser{table: t, cut: cutter{sep: t.sep, arff: t.arff, trailing: t.ends}, interned: map[string]string{},
-		decimal: t.schema.decimal(), labels: t.labelCells(), collecting: collecting{collector: c}}
+		decimal: t.schema.decimal(), collecting: collecting{collector: c}}
 	p.second = cutter{sep: t.sep, arff: t.arff, trailing: t.ends}
+	if t.opt.DropUnlabelled {
+		p.labels = t.labelCells()
+	}
 	if c != nil {
 		p.beginCollecting()
 		return p
@@ -105,20 +109,22 @@ func (p *tableParser) parse(text []byte, line int, rows *rowBuffer) error {
 	return nil
 }
 
-// row parses one record, which starts at a line of the file.
-func (p *tableParser) row(line []byte, number int, spans bool, rows *rowBuffer) error {
+// begin takes the cells of a sparse row of ARFF; some is false where there is no row at all.
+func (p *tableParser) begin(line []byte) (some bool, err error) {
 	if isBlank(line, p.sep) || p.arff && line[0] == '%' {
-		return nil
+		return false, nil
 	}
 	p.given = nil
 	if p.arff && bytes.HasPrefix(trim(line), openBrace) {
-		var err error
-		if p.given, err = p.sparseCells(line); err != nil {
-			return err
-		}
+		p.given, err = p.sparseCells(line)
 	}
-	if p.unlabelled(line, spans) {
-		return nil
+	return true, err
+}
+
+// row parses one record, which starts at a line of the file.
+func (p *tableParser) row(line []byte, number int, spans bool, rows *rowBuffer) error {
+	if some, err := p.begin(line); err != nil || !some || p.unlabelled(line, spans) {
+		return err
 	}
 	p.cut.start(line, spans)
 	if p.collector != nil {
@@ -472,8 +478,10 @@ func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 		}
 	}
 	switch {
+	case p.noLabel(i, cell, ok) && p.mayLackLabels():
+		return math.NaN(), "", nil
 	case p.noLabel(i, cell, ok):
-		return 0, "", p.wrong(i, cell, errUnlabelled(cell))
+		return 0, "", p.wrong(i, cell, missingLabel(cell))
 	case ok && math.IsInf(v, 0):
 		return 0, "", p.wrong(i, cell, fmt.Errorf("the label %s is out of float64's range", shorten(cell)))
 	case ok && len(p.schema.Labels) == 1 && spelled(trim(cell), v):
