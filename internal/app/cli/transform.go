@@ -109,7 +109,7 @@ func (t *transform) run(cmd *cobra.Command, args []string) error {
 	case !slices.Contains(dataset.RowFormats(), t.format):
 		return usagef("--output-format %q is not known; known are auto, %s", t.format, strings.Join(dataset.RowFormats(), ", "))
 	}
-	t.data.LabelsOptional = t.format != "libsvm" && !needsLabels(t.cfg)
+	t.data.LabelsOptional = t.format != "libsvm" && !t.cfg.Reduce.Discriminates()
 	if err := t.checkComplex(); err != nil {
 		return err
 	}
@@ -313,15 +313,10 @@ type fittedTransform struct {
 	src     *rows
 }
 
-// needsLabels says that what rows become depends on their labels.
-func needsLabels(cfg train.Config) bool {
-	return cfg.Reduce.Discriminates() || cfg.Map.GroupWeights != ""
-}
-
 func fitTransform(ctx context.Context, path string, data dataset.Options, cfg train.Config,
 	opt train.Options) (t *fittedTransform, err error) {
 	t = &fittedTransform{}
-	data.AllInputs = !needsLabels(cfg)
+	data.AllInputs = !cfg.Reduce.Discriminates()
 	if cfg.Bag == nil {
 		f, err := dataset.Open(ctx, path, data)
 		if err != nil {
