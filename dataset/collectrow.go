@@ -130,6 +130,9 @@ func (p *tableParser) collectText(i int, cell []byte) (float64, error) {
 func (p *tableParser) collectLabel(i int, cell []byte) (float64, error) {
 	a := &p.attributes[i]
 	v, number := parseNumber(trim(cell))
+	if v, ok := p.writtenLabel(i, cell, number); ok {
+		return v, nil
+	}
 	if p.noLabel(i, cell, number) {
 		return math.NaN(), nil
 	}
@@ -140,9 +143,7 @@ func (p *tableParser) collectLabel(i int, cell []byte) (float64, error) {
 	case a.measure == measureText:
 		return p.collectText(i, cell)
 	case !number:
-		if v, number = parseOther(trim(cell), p.decimal); !number {
-			return wrongCell, nil
-		}
+		return wrongCell, nil
 	}
 	return v, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -306,6 +307,9 @@ func (t *table) settleInputs() (texts bool, err error) {
 // settleLabel settles how a column of labels is measured.
 func (t *table) settleLabel(i int) {
 	c := &t.attributes[i]
+	if c.written && strings.Contains(c.cells[0], "%") {
+		t.notice(i, "label", "has labels such as %q, which are taken for, and predicted as, parts of 1", c.cells[0])
+	}
 	if c.unit != "" || c.scales { // labels stay what they are
 		c.text, c.written = true, false
 	}

@@ -432,7 +432,7 @@ func (p *tableParser) number(i int, cell []byte) (v float64, filled bool, err er
 	case absent(cell):
 		return p.filled(i, cell)
 	case notFinite(cell):
-		return 0, false, p.wrong(i, cell, fmt.Errorf("%q is not a finite number", cell))
+		return 0, false, p.wrong(i, cell, p.notFinite("", cell))
 	}
 	if v, ok := parseOther(trim(cell), p.decimal); ok && v <= maxValue && v >= -maxValue {
 		return v, false, nil
@@ -442,6 +442,14 @@ func (p *tableParser) number(i int, cell []byte) (v float64, filled bool, err er
 			shorten(cell), option.Set("na", string(shorten(cell))), option.Set("categorical", p.names[i])))
 	}
 	return 0, false, p.wrong(i, cell, fmt.Errorf("%q is not a number", shorten(cell)))
+}
+
+// notFinite is the error of an infinity.
+func (p *tableParser) notFinite(what string, cell []byte) error {
+	if p.opt.Schema != nil {
+		return fmt.Errorf("%s%q is not a finite number", what, cell)
+	}
+	return option.Errorf("%s%q is not a finite number; %s counts it as missing", what, cell, option.Set("na", string(cell)))
 }
 
 // filled is what stands for a missing number.
@@ -470,12 +478,8 @@ func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 		return y, text, nil
 	}
 	v, ok := parseNumber(trim(cell))
-	if len(p.attributes) > 0 { // not of columns that nobody looked at
-		if a := &p.attributes[i]; a.written && (!ok || a.decimal == "," && bytes.ContainsAny(cell, ",.")) {
-			if v, ok := parseWritten(cell, a.decimal[0]); ok {
-				return v, "", nil
-			}
-		}
+	if v, ok := p.writtenLabel(i, cell, ok); ok {
+		return v, "", nil
 	}
 	switch {
 	case p.noLabel(i, cell, ok) && p.mayLackLabels():
@@ -489,7 +493,7 @@ func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 	case ok:
 		return v, "", nil
 	case notFinite(cell) && !p.isClass(i, cell):
-		return 0, "", p.wrong(i, cell, fmt.Errorf("the label %q is not a finite number", cell))
+		return 0, "", p.wrong(i, cell, p.notFinite("the label ", cell))
 	case len(p.schema.Labels) > 1 && bytes.EqualFold(trim(cell), []byte("true")):
 		return 1, "", nil
 	case len(p.schema.Labels) > 1 && bytes.EqualFold(trim(cell), []byte("false")):
@@ -498,6 +502,17 @@ func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 		return 0, "", p.wrong(i, cell, fmt.Errorf("the label %q is not a number; with several outputs all must be", shorten(cell)))
 	}
 	return math.NaN(), intern(p.interned, cell), nil
+}
+
+// writtenLabel is a label that is written as people write numbers; plain says that it could be one as machines do.
+func (p *tableParser) writtenLabel(i int, cell []byte, plain bool) (v float64, ok bool) {
+	if len(p.attributes) == 0 || p.schema.NA != nil && p.isMissing(cell) { // of a column that nobody looked at, or missing
+		return 0, false
+	}
+	if a := &p.attributes[i]; a.written && (!plain || a.decimal == "," && bytes.ContainsAny(cell, ",.")) {
+		return parseWritten(cell, a.decimal[0])
+	}
+	return 0, false
 }
 
 // isClass says that a text that stands for a missing value elsewhere, such as none or NA, is the name of a class: the labels are words, and

@@ -244,3 +244,24 @@ func TestDroppedRowsBesideAColumnOfSeveralKinds(t *testing.T) {
 		t.Error(all, err)
 	}
 }
+
+// Labels that are written as people write numbers are described as what they are, and may be missing.
+func TestWrittenLabelsAreDescribed(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("a,y\n")
+	for i := range 60 {
+		fmt.Fprintf(&text, "%d,\"%s\"\n", i, []string{"$1,000.50", "-$20", "$0", "($7)"}[i%4])
+	}
+	for na, want := range map[string]ColumnProfile{
+		"":   {Distinct: 4, Min: -20, Max: 1000.5},
+		"$0": {Distinct: 3, Min: -20, Max: 1000.5, Missing: 15},
+	} {
+		f, err := OpenBytes(t.Context(), "a.csv", []byte(text.String()), Options{Label: "y", LabelsOptional: true, Columns: ColumnOptions{NA: na}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := f.Profile().Columns[1]; c.Distinct != want.Distinct || c.Min != want.Min || c.Max != want.Max || c.Missing != want.Missing {
+			t.Errorf("na=%q: %+v", na, c)
+		}
+	}
+}
