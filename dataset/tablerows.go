@@ -437,6 +437,9 @@ func (p *tableParser) number(i int, cell []byte) (v float64, filled bool, err er
 	if v, ok := parseOther(trim(cell), p.decimal); ok && v <= maxValue && v >= -maxValue {
 		return v, false, nil
 	}
+	if p.schema.Header && string(trim(cell)) == p.names[i] {
+		return 0, false, p.wrong(i, cell, errors.New("the name of the column is there again; remove the line if it repeats the header"))
+	}
 	if p.opt.Schema == nil && p.schema.Header {
 		return 0, false, p.wrong(i, cell, option.Errorf("%q is not a number (%s counts such cells as missing, %s takes the column as text)",
 			shorten(cell), option.Set("na", string(shorten(cell))), option.Set("categorical", p.names[i])))
