@@ -101,7 +101,7 @@ func Convert(ctx context.Context, path, out, format string, opt Options) (rows i
 
 // convertRows writes rows of numbers.
 func convertRows(ctx context.Context, path, out, format string, opt Options) (rows int, err error) {
-	opt.LabelsOptional = format != "libsvm"
+	opt.LabelsOptional = !WantsLabels(format)
 	src, err := Open(ctx, path, opt)
 	if err != nil {
 		return 0, err

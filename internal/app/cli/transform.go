@@ -109,7 +109,7 @@ func (t *transform) run(cmd *cobra.Command, args []string) error {
 	case !slices.Contains(dataset.RowFormats(), t.format):
 		return usagef("--output-format %q is not known; known are auto, %s", t.format, strings.Join(dataset.RowFormats(), ", "))
 	}
-	t.data.LabelsOptional = t.format != "libsvm" && !t.cfg.Reduce.Discriminates()
+	t.data.LabelsOptional = !dataset.WantsLabels(t.format) && !t.cfg.Reduce.Discriminates()
 	if err := t.checkComplex(); err != nil {
 		return err
 	}
