@@ -58,6 +58,7 @@ func (j *job) train(data Data) (err error) {
 	opt.Probabilities = true
 	if c.Unlabelled.open != nil {
 		opt.Unlabelled = func(read dataset.Schema) (dataset.Source, error) {
+			read.Unlabelled = true
 			o, err := j.rows(c.Unlabelled, &read, "a search for principal components")
 			if err != nil {
 				return nil, err

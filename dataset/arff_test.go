@@ -116,7 +116,7 @@ func TestARFFErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{arffHeader + "1,'red,2,no\n", `f.csv:9: column "the colour": a quote opens the cell and nothing closes it`},
 		{arffHeader + "1,'red' x,2,no\n", `f.csv:9: column "the colour": text follows the closing quote of the cell; ` +
 			`a quote inside a quoted cell must be doubled`},
-		{arffHeader + "1,red,2,?\n", `f.csv:9: column "class": the label is missing ("?"); give the row a label or remove it (a training and an evaluation leave out such rows of a table with drop_unlabelled)`},
+		{arffHeader + "1,red,2,?\n", `f.csv:9: column "class": the label is missing ("?"), as in 1 of 1 row; give these rows labels, or leave them out with drop_unlabelled`},
 		{arffHeader + "{0 1\n", "f.csv:9: the sparse row has no closing brace"},
 		{arffHeader + "{\n", "f.csv:9: the sparse row has no closing brace"},
 		{arffHeader + "{0\n", "f.csv:9: the sparse row has no closing brace"},

@@ -124,11 +124,12 @@ type textReader struct {
 	out     matrix.Batch
 	err     error
 
-	name   string
-	placed placed   // nil: all is one file
-	keys   []string // of the batch handed out
-	lines  []int
-	beside []string
+	name    string
+	explain func(error) error // what to say of an error, if not nil
+	placed  placed            // nil: all is one file
+	keys    []string          // of the batch handed out
+	lines   []int
+	beside  []string
 }
 
 // carried are the cells kept beside the rows of the batch handed out.
@@ -361,6 +362,9 @@ func (r *textReader) Next() (*matrix.Batch, error) {
 			if r.err = r.current.err; r.err != nil {
 				if e, ok := r.err.(*RowError); ok {
 					e.Row = r.rows
+				}
+				if r.explain != nil {
+					r.err = r.explain(r.err)
 				}
 				continue
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mercer/internal/engine/option"
+	"mercer/internal/engine/units"
 	"mercer/matrix"
 )
 
@@ -33,8 +34,8 @@ type labelCounts struct {
 }
 
 func (l *labelCounts) add(b *matrix.Batch) {
-	l.rows += b.X.Len()
 	if b.Outputs != 1 {
+		l.rows += b.X.Len()
 		for _, y := range b.Y {
 			if y != 0 && y != 1 && l.neither == nil {
 				l.neither = &y
@@ -46,15 +47,19 @@ func (l *labelCounts) add(b *matrix.Batch) {
 		l.numbers, l.texts = map[float64]int{}, map[string]int{}
 	}
 	for i, y := range b.Y {
-		if l.lists {
-			listItems(b, i, l.count)
-			continue
-		}
 		text := ""
 		if b.Names != nil {
 			text = b.Names[i]
 		}
-		l.count(y, text)
+		switch {
+		case l.lists:
+			listItems(b, i, l.count)
+		case text == "" && y != y: // no label
+			continue
+		default:
+			l.count(y, text)
+		}
+		l.rows++
 	}
 }
 
@@ -91,6 +96,39 @@ func (l *labelCounts) words() bool {
 	return false
 }
 
+// strayed says that labels are numbers to predict, but for words in fewer than a tenth of the rows.
+func (l *labelCounts) strayed() bool {
+	if !l.words() || !l.overflow && !l.fraction && len(l.numbers) <= 20 {
+		return false
+	}
+	words := 0
+	for text, n := range l.texts {
+		if !Numeric(text) {
+			words += n
+		}
+	}
+	return 10*words < l.rows
+}
+
+// stray is the error about these words.
+func (l *labelCounts) stray() error {
+	word, others := "", 0
+	for _, text := range slices.Sorted(maps.Keys(l.texts)) {
+		if !Numeric(text) {
+			others++
+			if l.texts[text] > l.texts[word] {
+				word = text
+			}
+		}
+	}
+	rest := ""
+	if others > 1 {
+		rest = fmt.Sprintf(" (and %s more)", units.Plural(others-1, "word"))
+	}
+	return option.Errorf("the labels are numbers, but in %s of %s %q%s; if that means that the label is missing, give %s and %s, and if all labels are classes, %s",
+		units.Count(l.texts[word]), units.Plural(l.rows, "row"), word, rest, option.Set("na", word), option.Ref("drop_unlabelled"), option.Set("task", "classify"))
+}
+
 func (l *labelCounts) distinct() int { return len(l.numbers) + len(l.texts) }
 
 // Task decides whether the labels are classes or numbers to predict, and gives the reason. asked is
@@ -121,6 +159,8 @@ func (s *Summary) Task(asked string) (task, why string, err error) {
 		return asked, "as asked", nil
 	case s.Outputs > 1:
 		return "regress", fmt.Sprintf("%d numbers a row", s.Outputs), nil
+	case l.strayed():
+		return "", "", l.stray()
 	case l.words():
 		return "classify", "labels are text", nil
 	case l.nominal:

@@ -40,11 +40,12 @@ type collector struct {
 	values    [][]string       // by column: the texts by number
 	declared  []bool           // by column: it takes no other values, except missing ones
 	documents [][]int64        // by column of measureWords: cells with a word, by bucket
+	marked    map[string]int   // rows of classes that are written like a missing value
 }
 
 func newCollector(t *table) *collector {
 	n := len(t.attributes)
-	c := &collector{texts: make([]map[string]int, n), values: make([][]string, n), declared: make([]bool, n), documents: make([][]int64, n)}
+	c := &collector{texts: make([]map[string]int, n), values: make([][]string, n), declared: make([]bool, n), documents: make([][]int64, n), marked: map[string]int{}}
 	for i, a := range t.attributes {
 		c.texts[i] = map[string]int{}
 		for _, v := range a.categories {
@@ -80,6 +81,7 @@ type collected struct {
 // collectedColumn describes a column of the file.
 type collectedColumn struct {
 	missing  int
+	wrong    int // cells that are not what the others are
 	min, max float64
 	sum      float64 // of the values as float32
 	fraction bool    // not all are whole
@@ -179,6 +181,7 @@ func (c *collectedColumn) add(v float64, m measure, most int, count bool) {
 		return
 	}
 	if math.IsInf(v, 0) {
+		c.wrong++
 		return
 	}
 	if math.IsInf(c.max, -1) {

@@ -8,6 +8,7 @@ import (
 // beginCollecting prepares a parser of a collecting pass.
 func (p *tableParser) beginCollecting() {
 	n := len(p.attributes)
+	p.marked = map[string]int{}
 	p.met, p.measures, p.counts, p.texts = make([]map[string]int, n), make([]coder, n), make([][]int64, n), make([]*textCoder, n)
 	for i := range p.attributes {
 		a := &p.attributes[i]
@@ -29,6 +30,10 @@ func (p *tableParser) beginCollecting() {
 func (p *tableParser) endCollecting() {
 	p.collector.mu.Lock()
 	defer p.collector.mu.Unlock()
+	for class, n := range p.marked {
+		p.collector.marked[class] += n
+	}
+	clear(p.marked)
 	for i, counts := range p.counts {
 		for k, n := range counts {
 			p.collector.documents[i][k] += n
@@ -64,6 +69,9 @@ var wrongCell = math.Inf(1)
 
 func (p *tableParser) collectCell(i int, cell []byte) (float64, error) {
 	a := &p.attributes[i]
+	if p.roles[i].kind == label && p.schema.LabelSeparator == "" {
+		return p.collectLabel(i, cell)
+	}
 	switch a.measure {
 	case measureNothing:
 		return math.NaN(), nil
@@ -84,15 +92,7 @@ func (p *tableParser) collectCell(i int, cell []byte) (float64, error) {
 		if p.isMissing(cell) && (p.auto() || p.roles[i].kind == coded) {
 			return math.NaN(), nil
 		}
-		id, met := p.met[i][string(cell)]
-		if !met {
-			var err error
-			if id, err = p.collector.add(i, string(cell)); err != nil {
-				return 0, err
-			}
-			p.met[i][string(cell)] = id
-		}
-		return float64(id), nil
+		return p.collectText(i, cell)
 	}
 	if p.isMissing(cell) || a.measure != measureWords && noNumber(cell) {
 		return math.NaN(), nil
@@ -111,6 +111,41 @@ func (p *tableParser) collectCell(i int, cell []byte) (float64, error) {
 	}
 	p.texts[i].documents(cell, p.counts[i])
 	return 0, nil
+}
+
+// collectText is the number of a text.
+func (p *tableParser) collectText(i int, cell []byte) (float64, error) {
+	id, met := p.met[i][string(cell)]
+	if !met {
+		var err error
+		if id, err = p.collector.add(i, string(cell)); err != nil {
+			return 0, err
+		}
+		p.met[i][string(cell)] = id
+	}
+	return float64(id), nil
+}
+
+// collectLabel is collectCell for a label, which may be a class that is written like a missing value.
+func (p *tableParser) collectLabel(i int, cell []byte) (float64, error) {
+	a := &p.attributes[i]
+	v, number := parseNumber(trim(cell))
+	if v, ok := p.writtenLabel(i, cell, number); ok {
+		return v, nil
+	}
+	if p.noLabel(i, cell, number) {
+		return math.NaN(), nil
+	}
+	if !number && a.categories == nil && len(p.schema.Labels) == 1 && (missing(cell) || !a.text && noNumber(cell)) {
+		p.marked[string(cell)]++
+	}
+	switch {
+	case a.measure == measureText:
+		return p.collectText(i, cell)
+	case !number:
+		return wrongCell, nil
+	}
+	return v, nil
 }
 
 // add puts a value into a column.

@@ -239,7 +239,7 @@ func (t *table) findAll(asked, spec string) ([]Place, error) {
 				continue
 			}
 		}
-		return nil, option.Errorf("%s: there is no column %q for %s; %s", t.Name(), part, option.Ref(asked), t.listColumns())
+		return nil, option.Errorf("%s: there is no column %q for %s%s; %s", t.Name(), part, option.Ref(asked), t.meant(part), t.listColumns())
 	}
 	return places, nil
 }

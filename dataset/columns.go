@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mercer/internal/engine/option"
+	"mercer/internal/engine/spelling"
 	"mercer/internal/engine/units"
 )
 
@@ -182,7 +183,7 @@ func (t *table) find(asked, spec string) ([]Place, error) {
 		if i < 0 {
 			var err error
 			if i, err = strconv.Atoi(part); err != nil {
-				return nil, option.Errorf("%s: there is no column %q for %s; %s", t.Name(), part, option.Ref(asked), t.listColumns())
+				return nil, option.Errorf("%s: there is no column %q for %s%s; %s", t.Name(), part, option.Ref(asked), t.meant(part), t.listColumns())
 			}
 			if i < 0 {
 				i += len(t.names)
@@ -213,6 +214,21 @@ func (t *table) onlyOne(asked, name string) error {
 	last := len(at) - 1
 	return option.Errorf("%s: the columns %s and %s, counted from 0, are all named %q; say which by its number, such as %s", t.Name(),
 		strings.Join(at[:last], ", "), at[last], name, option.Set(asked, at[last]))
+}
+
+// meant asks for the column whose name a wrong one was meant for, if one is near.
+func (t *table) meant(name string) string {
+	if !t.schema.Header {
+		return ""
+	}
+	near := spelling.Near(name, t.names)
+	if i := slices.IndexFunc(t.names, func(n string) bool { return strings.EqualFold(n, name) }); i >= 0 {
+		near = t.names[i]
+	}
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", near)
 }
 
 // listColumns lists the columns, for messages.

@@ -396,3 +396,37 @@ func TestWrittenNumbersInFilesThatDeclareText(t *testing.T) {
 		t.Errorf("%+v, %v", c, src.Notices())
 	}
 }
+
+// A wrong name is answered by the near one, and values beside given levels are told of.
+func TestNearNamesAndOtherLevels(t *testing.T) {
+	text := "House Price,size,y\n" + strings.Repeat("1.5,S,0\n2.5,L,1\n3,XL,1\n", 20)
+	for opt, want := range map[*Options]string{
+		{Label: "Y"}: `there is no column "Y" for label (did you mean "y"?); the columns are`,
+		{Label: "y", Columns: ColumnOptions{Ignore: "house price"}}: `there is no column "house price" for ignore (did you mean "House Price"?)`,
+		{Label: "y", Columns: ColumnOptions{Ignore: "Hose Price"}}:  `(did you mean "House Price"?)`,
+		{Label: "colour"}: `there is no column "colour" for label; the columns are`,
+	} {
+		if _, err := OpenBytes(t.Context(), "a.csv", []byte(text), *opt); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	for levels, want := range map[string]string{
+		"size=S<L":    `column "size" has values that are none of its levels (S < L) in 20 of 60 rows, such as "XL", and they count as the mean of the others`,
+		"size=S<L<XL": "",
+		"size":        "",
+	} {
+		f, err := OpenBytes(t.Context(), "a.csv", []byte(text), Options{Label: "y", Columns: ColumnOptions{Ordinal: levels}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := ""
+		for _, n := range f.Notices() {
+			if strings.Contains(n.Text, "none of its levels") {
+				told = n.Text
+			}
+		}
+		if told != want {
+			t.Errorf("%s: %q", levels, told)
+		}
+	}
+}

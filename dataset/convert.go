@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"mercer/internal/engine/option"
 	"mercer/internal/engine/units"
 )
 
@@ -45,6 +46,9 @@ func Convert(ctx context.Context, path, out, format string, opt Options) (rows i
 	switch format {
 	case "npy", "npz", "libsvm":
 		return convertRows(ctx, path, out, format, opt)
+	}
+	if opt.DropUnlabelled {
+		return 0, option.Errorf("%s: a table keeps rows without a label; leave out %s", out, option.Ref("drop_unlabelled"))
 	}
 	if told := opt.Columns.Notice; told != nil { // all columns stay what they are
 		opt.Columns.Notice = func(n Notice) {
@@ -97,6 +101,7 @@ func Convert(ctx context.Context, path, out, format string, opt Options) (rows i
 
 // convertRows writes rows of numbers.
 func convertRows(ctx context.Context, path, out, format string, opt Options) (rows int, err error) {
+	opt.LabelsOptional = !WantsLabels(format)
 	src, err := Open(ctx, path, opt)
 	if err != nil {
 		return 0, err

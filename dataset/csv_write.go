@@ -113,7 +113,10 @@ func (w *csvWriter) label(b *matrix.Batch, i, k int) error {
 	if b.Names != nil {
 		text = b.Names[i]
 	}
-	if text == "" {
+	switch {
+	case text == "" && y != y: // there is none
+		return nil
+	case text == "":
 		w.line = append(w.line, number(y)...)
 		return nil
 	}

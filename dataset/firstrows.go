@@ -84,6 +84,7 @@ func (t *table) lookAt(rows [][]string, lines []int) ([]attribute, error) {
 	if t.sep != ' ' && t.opt.texts == nil && endWithSeparator(rows) {
 		t.ends = true
 		cutEnds(rows)
+		t.tellOfLines(option.Errorf("lines end with a separator, behind which there is nothing: that is no column"))
 	}
 	if n := usualWidth(rows[1:]); n > 0 && n != len(rows[0]) {
 		if t.opt.Header != "no" && len(rows[0]) == n-1 && namesRows(rows) {
@@ -105,8 +106,7 @@ func (t *table) lookAt(rows [][]string, lines []int) ([]attribute, error) {
 	}
 	if t.opt.Header != "yes" && t.opt.Header != "no" && numbersAsNames(rows[0], rows[1:]) {
 		t.opt.Header = "yes"
-		err := option.Errorf("the first line (%s) is taken for the names of the columns, as its whole numbers look like names; %s takes it for a row", strings.Join(firsts(rows[0], 3), ", "), option.Set("header", "no"))
-		t.notices = append(t.notices, Notice{Kind: "header", Text: err.Error(), Err: err})
+		t.tellOfLines(option.Errorf("the first line (%s) is taken for the names of the columns, as its whole numbers look like names; %s takes it for a row", strings.Join(firsts(rows[0], 3), ", "), option.Set("header", "no")))
 	}
 	if t.opt.Header == "yes" || t.opt.Header != "no" && t.hasHeader(rows) {
 		t.schema.Header, t.skip = true, lines[0]
@@ -114,6 +114,14 @@ func (t *table) lookAt(rows [][]string, lines []int) ([]attribute, error) {
 		t.tellNames(rows[0], columns)
 		t.header = rows[0]
 		rows, lines = rows[1:], lines[1:]
+	} else if t.opt.Header != "no" && t.opt.Schema == nil {
+		if onlyNames(rows) {
+			return nil, option.Errorf("%s: has no rows: its only line (%s) looks like the names of columns; %s takes it for a row", t.Name(), strings.Join(firsts(rows[0], 3), ", "), option.Set("header", "no"))
+		}
+		if mayBeNames(rows[0], rows[1:]) {
+			t.tellOfLines(option.Errorf("the first line (%s) is taken for a row, but may be the names of the columns; %s takes it for these, %s says that it is a row",
+				strings.Join(firsts(rows[0], 3), ", "), option.Set("header", "yes"), option.Set("header", "no")))
+		}
 	}
 	for j := range columns {
 		columns[j].textual = t.opt.texts[columns[j].name]

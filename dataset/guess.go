@@ -311,6 +311,7 @@ func (t *table) complete(ctx context.Context) error {
 			option.Ref("categorical"), option.Ref("numeric"))
 	}
 	t.schema.Columns = kept
+	t.tellOfLabels(c, by)
 	t.profile = t.describe(c)
 	t.warnOfLeaks()
 	t.warnOfLabel()
@@ -428,6 +429,7 @@ func (t *table) finish(column *Column, c *collected, by *collector, i int) {
 				t.notice(i, "ordinal", "has the levels %s, in this order; give another as %s", strings.Join(firsts(a.order, 6), " < "),
 					option.Set("ordinal", a.name+"=low<middle<high"))
 			}
+			t.tellOfOtherLevels(column.Coding.Values, c, i)
 			t.meanLevel(column, col, known)
 		case len(values) > mostOneHot && a.categories == nil && a.kind != KindCategory && t.auto():
 			if t.values == nil {
@@ -465,6 +467,24 @@ func (t *table) finish(column *Column, c *collected, by *collector, i int) {
 	isNumber := column.Categories == nil && (column.Coding == nil || column.Coding.isNumber() || column.Coding.Kind == CodedDate ||
 		column.Coding.Kind == CodedOrdinal)
 	column.Indicator = isNumber && t.auto() && col.missing > 0
+}
+
+// tellOfOtherLevels tells of values that are no levels, where these were given.
+func (t *table) tellOfOtherLevels(levels []string, c *collected, i int) {
+	other, rows := "", 0
+	col := &c.columns[i]
+	for k, value := range col.values {
+		if !slices.Contains(levels, value) {
+			if rows == 0 {
+				other = value
+			}
+			rows += col.counts[k]
+		}
+	}
+	if rows > 0 {
+		t.notice(i, "ordinal", "has values that are none of its levels (%s) in %s of %s, such as %q, and they count as the mean of the others", strings.Join(firsts(levels, 6), " < "),
+			units.Count(rows), units.Plural(c.rows, "row"), other)
+	}
 }
 
 // meanLevel is the mean of the positions of levels.

@@ -30,8 +30,7 @@ func (t *table) withoutPreamble(rows [][]string, lines []int) ([][]string, []int
 		n++
 	}
 	if n > 0 {
-		err := fmt.Errorf("what is above the table is left out (%s, such as %q)", units.Plural(lines[n-1], "line"), shorten([]byte(strings.Join(rows[0], string(t.sep)))))
-		t.notices = append(t.notices, Notice{Kind: "header", Text: err.Error(), Err: err})
+		t.tellOfLines(fmt.Errorf("what is above the table is left out (%s, such as %q)", units.Plural(lines[n-1], "line"), shorten([]byte(strings.Join(rows[0], string(t.sep))))))
 		t.skip = lines[n-1]
 	}
 	return rows[n:], lines[n:]
@@ -113,6 +112,13 @@ func names(header []string, columns []attribute) {
 		}
 		taken[unique] = true
 		columns[j].name = unique
+	}
+}
+
+// tellOfLines tells how lines are taken.
+func (t *table) tellOfLines(err error) {
+	if t.opt.Schema == nil {
+		t.notices = append(t.notices, Notice{Kind: "header", Text: err.Error(), Err: err})
 	}
 }
 
@@ -256,6 +262,68 @@ func numbersAsNames(first []string, below [][]string) bool {
 		}
 	}
 	return len(below) >= fewBelow && names > 1 && 2*fractions >= names
+}
+
+// onlyNames reports whether there is but one row, of different words.
+func onlyNames(rows [][]string) bool {
+	if len(rows) != 1 || len(rows[0]) < 2 {
+		return false
+	}
+	seen := map[string]bool{}
+	for _, cell := range rows[0] {
+		if seen[cell] || missing([]byte(cell)) || isNumber(cell) {
+			return false
+		}
+		seen[cell] = true
+	}
+	return true
+}
+
+// mayBeNames reports whether the first row, which is taken for a row, could be names: the positions of three columns, two years or more that
+// follow each other, or a word above words all of which occur twice or more.
+func mayBeNames(first []string, below [][]string) bool {
+	if len(below) < 2*fewBelow {
+		return false
+	}
+	last, steps, year := math.NaN(), 0, true
+	positions := len(first) > 2
+	for j, cell := range first {
+		v, ok := parseNumber(trim([]byte(cell)))
+		positions = positions && ok && v == float64(j)
+		if !ok {
+			if above(cell, below, j) {
+				return true
+			}
+			continue
+		}
+		if year = year && v == math.Trunc(v) && v >= 1900 && v < 2100; v == last+1 {
+			steps++
+		} else if last == last {
+			year = false
+		}
+		last = v
+	}
+	repeated := slices.ContainsFunc(below, func(row []string) bool { return slices.Equal(row, first) })
+	return !repeated && (positions || year && steps > 0)
+}
+
+// above reports whether a word stands above other words, of which there are two or more of each.
+func above(word string, below [][]string, j int) bool {
+	if missing([]byte(word)) || !isText(below, j) {
+		return false
+	}
+	counts := map[string]int{}
+	for _, row := range below {
+		if j < len(row) {
+			counts[row[j]]++
+		}
+	}
+	for _, n := range counts {
+		if n < 2 {
+			return false
+		}
+	}
+	return counts[word] == 0
 }
 
 // hasValue reports whether column j has any value that is not missing.

@@ -18,6 +18,9 @@ func (t *table) relationTarget(c *collected) *relationTarget {
 	whole := true
 	for _, row := range c.sample {
 		v := row.values[at]
+		if math.IsInf(v, 0) { // a word among numbers
+			v = math.NaN()
+		}
 		r.y = append(r.y, v)
 		if v == v {
 			values = append(values, v)

@@ -24,7 +24,7 @@ func TestErrorsTellTheirPlace(t *testing.T) {
 			RowError{Source: "f", Row: 2, Line: 3, Column: "1", Dim: 1, Value: "z"}, `f:3: column 1: "z" is not a number`},
 		{"label", "1,2,0\n3,4,1\n5,6,inf\n", Options{},
 			RowError{Source: "f", Row: 2, Line: 3, Column: "2", Dim: -1, Value: "inf"},
-			`f:3: column 2: the label "inf" is not a finite number`},
+			`f:3: column 2: the label "inf" is not a finite number; na=inf counts it as missing`},
 		{"missing value", "1,2,0\n3,,1\n", Options{Missing: "error"}, RowError{Source: "f", Row: 1, Line: 2, Column: "1", Dim: 1},
 			`f:2: column 1: "" is not a number (a missing value? missing=mean or missing=zero fills it in)`},
 		{"width", "1,2,0\n3,4,1\n5,0\n3,4,1\n", Options{}, RowError{Source: "f", Row: 2, Line: 3, Dim: -1},

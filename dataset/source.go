@@ -302,6 +302,9 @@ type Options struct {
 	// NPY, npz) or for tables: itself IDX, NPY or text.
 	LabelsFile string `json:"labels_file,omitempty"`
 
+	// LabelsOptional says that what is done needs no labels: rows of a table may lack theirs, which are then NaN without a name.
+	LabelsOptional bool `json:"labels_optional,omitempty"`
+
 	// AllInputs says that an array has no label unless Label names a column: what is done needs none. Otherwise it is the last.
 	AllInputs bool `json:"all_inputs,omitempty"`
 

@@ -102,13 +102,16 @@ func TestClassesNamedLikeMissingValues(t *testing.T) {
 		classes string // "": the label is missing
 		told    string
 	}{
-		{table("none mild NA mild", 40), Options{}, "NA mild none", "none"},
-		{table("Null mild", 40), Options{}, "Null mild", "Null"},
-		{table("nan mild", 40), Options{}, "mild nan", "nan"},
-		{table("NA none", 40), Options{}, "NA none", "NA"}, // no other class
-		{table("mild grave", 4000) + "1,NA\n", Options{}, "NA grave mild", ""},
+		{table("none mild NA mild", 40), Options{}, "NA mild none", "NA (10 of 40 rows) and none (10 of 40 rows)"},
+		{table("Null mild", 40), Options{}, "Null mild", "Null (20 of 40 rows)"},
+		{table("nan mild", 40), Options{}, "mild nan", "nan (20 of 40 rows)"},
+		{table("NA none", 40), Options{}, "NA none", "NA (20 of 40 rows) and none (20 of 40 rows)"}, // no other class
+		{table("mild grave", 4000) + "1,NA\n", Options{}, "NA grave mild", "NA (1 of 4,001 rows)"},
+		{table("0 1 unknown", 42), Options{}, "0 1 unknown", "unknown (14 of 42 rows)"},
+		{table("NA", 4000) + strings.TrimPrefix(table("0 1", 40), "x,y\n"), Options{}, "", ""}, // the first rows do not tell
+		{table("mild grave unknown", 42), Options{}, "grave mild unknown", ""},
 		{arffFile("{none,NA,mild}", "1,none", "2,NA", "3,mild"), Options{}, "NA mild none", ""},
-		{table("none mild NA mild", 40), Options{Columns: ColumnOptions{NA: "NA"}}, "", "none"},
+		{table("none mild NA mild", 40), Options{Columns: ColumnOptions{NA: "NA"}}, "", "none (10 of 40 rows)"},
 		{table("0 1 NA", 40), Options{}, "", ""},
 		{table("0 1 -999", 40), Options{Columns: ColumnOptions{NA: "-999"}}, "", ""},
 		{table("mild ?", 40), Options{}, "", ""},
@@ -125,8 +128,8 @@ func TestClassesNamedLikeMissingValues(t *testing.T) {
 		}
 		told := ""
 		for _, n := range src.Notices() {
-			if _, rest, found := strings.Cut(n.Text, "has the class "); found {
-				told, _, _ = strings.Cut(rest, ",")
+			if _, rest, found := strings.Cut(n.Text, "has the class"); found {
+				told, _, _ = strings.Cut(strings.TrimLeft(rest, "es "), ", which")
 			}
 		}
 		if told != c.told {

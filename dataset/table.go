@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -83,6 +84,7 @@ type Unseen struct {
 	Value   string // one of the values of a column of categories
 	Rows    int    // how many rows have such a value
 	Missing int    // how many rows have none, in a column where the training had one in each row
+	Dropped int    // how many rows were left out, in a column of labels
 }
 
 // A table whose one-hot coding makes it wider than this comes as sparse rows.
@@ -102,13 +104,16 @@ func (t *table) Schema() *Schema { return &t.schema }
 
 // UnseenCategories lists the columns that had values in the last pass that the model does not
 // know, or none where training had no gaps. Such a value counts as none of the known ones: all dimensions of the column
-// are 0. A missing number is the mean.
+// are 0. A missing number is the mean. The last of the list may be the label, for rows that were left out.
 func (t *table) UnseenCategories() []Unseen {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var list []Unseen
 	for _, i := range slices.Sorted(maps.Keys(t.unseen)) {
 		list = append(list, *t.unseen[i])
+	}
+	if n := int(t.dropped.Load()); n > 0 && t.opt.Schema != nil && len(t.schema.Labels) > 0 {
+		list = append(list, Unseen{Column: t.schema.Labels[0].Name, Dropped: n})
 	}
 	return list
 }
@@ -299,12 +304,11 @@ func (t *table) settleInputs() (texts bool, err error) {
 	return texts, nil
 }
 
-// settleLabel settles how a column of labels is measured, and says if a class is written like a missing value.
+// settleLabel settles how a column of labels is measured.
 func (t *table) settleLabel(i int) {
 	c := &t.attributes[i]
-	if c.word != "" && t.schema.LabelSeparator == "" && t.isClass(i, []byte(c.word)) {
-		t.notice(i, "label", "has the class %s, which elsewhere stands for a missing value; %s says that such labels are missing", c.word,
-			option.Set("na", c.word))
+	if c.written && strings.Contains(c.cells[0], "%") {
+		t.notice(i, "label", "has labels such as %q, which are taken for, and predicted as, parts of 1", c.cells[0])
 	}
 	if c.unit != "" || c.scales { // labels stay what they are
 		c.text, c.written = true, false
@@ -323,8 +327,13 @@ func (t *table) lookAtAll(ctx context.Context, needed bool) error {
 			option.Set("missing", "mean"), option.Ref("survey_rows"))
 	case streamed(t.in):
 		t.schema.Missing = t.opt.Missing
-		return nil
+		fallthrough
 	case !needed && !t.auto():
+		if l := t.schema.Labels; len(l) == 1 && t.schema.LabelSeparator == "" {
+			if word := t.attributes[l[0].At].word; word != "" && t.isClass(l[0].At, []byte(word)) {
+				t.tellOfMarked(l[0].At, map[string]int{word: 0}, 0)
+			}
+		}
 		return nil
 	}
 	err := t.complete(ctx)
@@ -420,17 +429,26 @@ func (t *table) Open(ctx context.Context) (Reader, error) {
 	t.mu.Lock()
 	t.unseen = map[int]*Unseen{}
 	t.mu.Unlock()
-	return t.read(ctx, nil)
+	r, err := t.read(ctx, nil)
+	if err == nil {
+		r.explain = func(err error) error { return t.counted(ctx, err) }
+	}
+	return r, err
 }
 
 // read starts a pass; if c is not nil, the pass collects.
 func (t *table) read(ctx context.Context, c *collector) (*textReader, error) {
+	return t.readBy(ctx, func() parser { return t.newParser(c) })
+}
+
+// readBy starts a pass of some parsers.
+func (t *table) readBy(ctx context.Context, newParser func() parser) (*textReader, error) {
 	t.dropped.Store(0)
 	if t.typed != nil {
-		return t.readTyped(ctx, c)
+		return t.readTyped(ctx, newParser)
 	}
 	return readText(ctx, t.in, textFormat{
 		name: t.Name(), batch: t.opt.BatchRows, skipLines: t.skip, quoted: !t.arff,
-		newParser: func() parser { return t.newParser(c) },
+		newParser: newParser,
 	})
 }

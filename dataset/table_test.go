@@ -44,11 +44,11 @@ func TestTableErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{Options{Missing: "error"}, ages + "\"null\",cook,0\n", missing("null")},
 		{Options{}, ages + "abc,cook,0\n", `f.csv:5: column "age": "abc" is not a number (na=abc counts such cells as missing, categorical=age takes the column as text)`},
 		{Options{}, ages + "0x10,cook,0\n", `f.csv:5: column "age": "0x10" is not a number (na=0x10 counts such cells as missing, categorical=age takes the column as text)`},
-		{Options{}, ages + "inf,cook,0\n", `f.csv:5: column "age": "inf" is not a finite number`},
+		{Options{}, ages + "inf,cook,0\n", `f.csv:5: column "age": "inf" is not a finite number; na=inf counts it as missing`},
 		{Options{}, ages + "-1e39,cook,0\n", `f.csv:5: column "age": -1e39 is out of float32's range (3.4e38)`},
-		{Options{}, ages + "1,cook,?\n", `f.csv:5: column "y": the label is missing ("?"); give the row a label or remove it (a training and an evaluation leave out such rows of a table with drop_unlabelled)`},
-		{Options{Missing: "zero"}, ages + "1,cook,\n", `f.csv:5: column "y": the label is missing (""); give the row a label or remove it (a training and an evaluation leave out such rows of a table with drop_unlabelled)`},
-		{Options{}, ages + "1,cook,-inf\n", `f.csv:5: column "y": the label "-inf" is not a finite number`},
+		{Options{}, ages + "1,cook,?\n", `f.csv:5: column "y": the label is missing ("?"), as in 1 of 4 rows; give these rows labels, or leave them out with drop_unlabelled`},
+		{Options{Missing: "zero"}, ages + "1,cook,\n", `f.csv:5: column "y": the label is missing (""), as in 1 of 4 rows; give these rows labels, or leave them out with drop_unlabelled`},
+		{Options{}, ages + "1,cook,-inf\n", `f.csv:5: column "y": the label "-inf" is not a finite number; na=-inf counts it as missing`},
 		{Options{}, ages + "1,cook,1e999\n", `f.csv:5: column "y": the label 1e999 is out of float64's range`},
 		{Options{Label: "age,y"}, ages + "1,cook,a\n", `f.csv:5: column "y": the label "a" is not a number; with several outputs all must be`},
 		{Options{}, ages + "1,cook\n", "f.csv:5: 2 columns where the first row has 3"},
@@ -294,7 +294,7 @@ func TestTableFollowsTheModelByName(t *testing.T) {
 	if want := map[int]float32{0: 7, 3: 5}; !reflect.DeepEqual(got[1].x, want) {
 		t.Errorf("a category that the model does not know gives %v, want %v", got[1].x, want)
 	}
-	if u := src.UnseenCategories(); !reflect.DeepEqual(u, []Unseen{{"c", "t", 1, 0}}) {
+	if u := src.UnseenCategories(); !reflect.DeepEqual(u, []Unseen{{"c", "t", 1, 0, 0}}) {
 		t.Errorf("unseen %v", u)
 	}
 	if again, err := readRows(t, src, 4096); err != nil || !reflect.DeepEqual(again, got) || src.UnseenCategories()[0].Rows != 1 {
@@ -326,7 +326,7 @@ func TestGapsThatTrainingDidNotHave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Unseen{{"a", "", 0, 2}, {"c", "t", 1, 1}, {"d", "", 0, 1}, {"p", "", 0, 1}}
+	want := []Unseen{{"a", "", 0, 2, 0}, {"c", "t", 1, 1, 0}, {"d", "", 0, 1, 0}, {"p", "", 0, 1, 0}}
 	if u := src.UnseenCategories(); !reflect.DeepEqual(u, want) {
 		t.Errorf("unseen %+v, want %+v", u, want)
 	}
@@ -368,7 +368,7 @@ func TestUnseenCategoriesAreCountedOverBlocks(t *testing.T) {
 	if rows, err := readRows(t, src, 4096); err != nil || len(rows) != 2*n+1 || len(text) < 2*blockSize {
 		t.Fatalf("%d rows, error %v", len(rows), err)
 	}
-	if u := src.UnseenCategories(); !reflect.DeepEqual(u, []Unseen{{"1", "u", n + 1, 0}}) {
+	if u := src.UnseenCategories(); !reflect.DeepEqual(u, []Unseen{{"1", "u", n + 1, 0, 0}}) {
 		t.Errorf("unseen %v", u)
 	}
 }

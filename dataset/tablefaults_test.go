@@ -89,7 +89,7 @@ func TestASeparatorAtTheEndOfLinesIsNoColumn(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"a,b,y\n1,2,p,7\n3,4,q,7\n5,6,q,\n": "f.csv:1: 3 names where the rows below have 4; give each column one name (those here are a, b, y)",
-		"a,b,y,z\n1,2,p,\n3,4,q,\n":         `f.csv:2: column "z": the label is missing (""); give the row a label or remove it (a training and an evaluation leave out such rows of a table with drop_unlabelled)`,
+		"a,b,y,z\n1,2,p,\n3,4,q,\n":         `f.csv:2: column "z": the label is missing (""), as in 2 of 2 rows; give these rows labels, or leave them out with drop_unlabelled`,
 		"a,b,y,\n" + strings.Repeat("1,2,3,\n", lookRows) + "1,2,3,4\n": "f.csv:2002: 4 columns where the first row has 3 and a separator at the " +
 			"end, behind which there is nothing in the first rows",
 	} {
@@ -163,5 +163,46 @@ func TestWhatStandsAboveTheRows(t *testing.T) {
 			t.Errorf("%.30q: %q, %d rows, %s", c.text, f.table().names, all.X.Len(), told)
 		}
 		f.Close()
+	}
+}
+
+// A first line that is taken for a row, but may be names, is told of; so are separators at the end of lines, and names that stand there again.
+func TestLinesThatMayBeNamesAreToldOf(t *testing.T) {
+	rows := func(row string) string { return strings.Repeat(row+"\n"+strings.Replace(row, "1", "5", 1)+"\n", 10) }
+	for text, want := range map[string]string{
+		"0,1,2\n" + rows("1.5,7,0"):                "the first line (0, 1, 2) is taken for a row, but may be the names",
+		"2019,2020\n" + rows("1,7"):                "the first line (2019, 2020) is taken for a row, but may be the names",
+		"1.5,2.5,y\n" + rows("1.5,7,yes"):          "the first line (1.5, 2.5, y) is taken for a row, but may be the names",
+		"0,1,2\n" + rows("0,1,2"):                  "", // it comes again
+		"1.5,7,yes\n" + rows("1,7,no") + "1,2,yes": "",
+		"3,1,2\n" + rows("1.5,7,0"):                "",
+		"a,b,y,\n" + rows("1,2,p,"):                "lines end with a separator, behind which there is nothing: that is no column",
+		"a,b,y\n" + rows("1,2,p"):                  "",
+	} {
+		f, err := OpenBytes(t.Context(), "a.csv", []byte(text), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := ""
+		for _, n := range f.Notices() {
+			if n.Kind == "header" {
+				told += n.Text
+			}
+		}
+		if !strings.HasPrefix(told, want) || want == "" && told != "" {
+			t.Errorf("%.20q: %q", text, told)
+		}
+	}
+	for text, want := range map[string]string{
+		"a,b,y\n": "a.csv: has no rows: its only line (a, b, y) looks like the names of columns; header=no takes it for a row",
+		"a,b,y\n" + rows("1,2,p") + "a,b,y\n" + rows("1,2,p"): `a.csv:22: column "a": the name of the column is there again; remove the line if it repeats the header`,
+	} {
+		f, err := OpenBytes(t.Context(), "a.csv", []byte(text), Options{})
+		if err == nil {
+			_, err = Survey(t.Context(), f, SurveyOptions{})
+		}
+		if err == nil || err.Error() != want {
+			t.Errorf("%.20q: %v", text, err)
+		}
 	}
 }

@@ -55,6 +55,7 @@ type collecting struct {
 	measures  []coder
 	counts    [][]int64 // of documents
 	texts     []*textCoder
+	marked    map[string]int // rows of classes that are written like a missing value
 }
 
 // pair is a value of a sparse row.
@@ -67,10 +68,13 @@ func sortPairs(pairs []pair) {
 	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Compare(a.at, b.at) })
 }
 
-func (t *table) newParser(c *collector) parser {
+func (t *table) newParser(c *collector) *tableParser {
 	p := &tableParser{table: t, cut: cutter{sep: t.sep, arff: t.arff, trailing: t.ends}, interned: map[string]string{},
-		decimal: t.schema.decimal(), labels: t.labelCells(), collecting: collecting{collector: c}}
+		decimal: t.schema.decimal(), collecting: collecting{collector: c}}
 	p.second = cutter{sep: t.sep, arff: t.arff, trailing: t.ends}
+	if t.opt.DropUnlabelled {
+		p.labels = t.labelCells()
+	}
 	if c != nil {
 		p.beginCollecting()
 		return p
@@ -105,20 +109,22 @@ func (p *tableParser) parse(text []byte, line int, rows *rowBuffer) error {
 	return nil
 }
 
-// row parses one record, which starts at a line of the file.
-func (p *tableParser) row(line []byte, number int, spans bool, rows *rowBuffer) error {
+// begin takes the cells of a sparse row of ARFF; some is false where there is no row at all.
+func (p *tableParser) begin(line []byte) (some bool, err error) {
 	if isBlank(line, p.sep) || p.arff && line[0] == '%' {
-		return nil
+		return false, nil
 	}
 	p.given = nil
 	if p.arff && bytes.HasPrefix(trim(line), openBrace) {
-		var err error
-		if p.given, err = p.sparseCells(line); err != nil {
-			return err
-		}
+		p.given, err = p.sparseCells(line)
 	}
-	if p.unlabelled(line, spans) {
-		return nil
+	return true, err
+}
+
+// row parses one record, which starts at a line of the file.
+func (p *tableParser) row(line []byte, number int, spans bool, rows *rowBuffer) error {
+	if some, err := p.begin(line); err != nil || !some || p.unlabelled(line, spans) {
+		return err
 	}
 	p.cut.start(line, spans)
 	if p.collector != nil {
@@ -426,16 +432,27 @@ func (p *tableParser) number(i int, cell []byte) (v float64, filled bool, err er
 	case absent(cell):
 		return p.filled(i, cell)
 	case notFinite(cell):
-		return 0, false, p.wrong(i, cell, fmt.Errorf("%q is not a finite number", cell))
+		return 0, false, p.wrong(i, cell, p.notFinite("", cell))
 	}
 	if v, ok := parseOther(trim(cell), p.decimal); ok && v <= maxValue && v >= -maxValue {
 		return v, false, nil
+	}
+	if p.schema.Header && string(trim(cell)) == p.names[i] {
+		return 0, false, p.wrong(i, cell, errors.New("the name of the column is there again; remove the line if it repeats the header"))
 	}
 	if p.opt.Schema == nil && p.schema.Header {
 		return 0, false, p.wrong(i, cell, option.Errorf("%q is not a number (%s counts such cells as missing, %s takes the column as text)",
 			shorten(cell), option.Set("na", string(shorten(cell))), option.Set("categorical", p.names[i])))
 	}
 	return 0, false, p.wrong(i, cell, fmt.Errorf("%q is not a number", shorten(cell)))
+}
+
+// notFinite is the error of an infinity.
+func (p *tableParser) notFinite(what string, cell []byte) error {
+	if p.opt.Schema != nil {
+		return fmt.Errorf("%s%q is not a finite number", what, cell)
+	}
+	return option.Errorf("%s%q is not a finite number; %s counts it as missing", what, cell, option.Set("na", string(cell)))
 }
 
 // filled is what stands for a missing number.
@@ -464,16 +481,14 @@ func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 		return y, text, nil
 	}
 	v, ok := parseNumber(trim(cell))
-	if len(p.attributes) > 0 { // not of columns that nobody looked at
-		if a := &p.attributes[i]; a.written && (!ok || a.decimal == "," && bytes.ContainsAny(cell, ",.")) {
-			if v, ok := parseWritten(cell, a.decimal[0]); ok {
-				return v, "", nil
-			}
-		}
+	if v, ok := p.writtenLabel(i, cell, ok); ok {
+		return v, "", nil
 	}
 	switch {
+	case p.noLabel(i, cell, ok) && p.mayLackLabels():
+		return math.NaN(), "", nil
 	case p.noLabel(i, cell, ok):
-		return 0, "", p.wrong(i, cell, errUnlabelled(cell))
+		return 0, "", p.wrong(i, cell, missingLabel(cell))
 	case ok && math.IsInf(v, 0):
 		return 0, "", p.wrong(i, cell, fmt.Errorf("the label %s is out of float64's range", shorten(cell)))
 	case ok && len(p.schema.Labels) == 1 && spelled(trim(cell), v):
@@ -481,7 +496,7 @@ func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 	case ok:
 		return v, "", nil
 	case notFinite(cell) && !p.isClass(i, cell):
-		return 0, "", p.wrong(i, cell, fmt.Errorf("the label %q is not a finite number", cell))
+		return 0, "", p.wrong(i, cell, p.notFinite("the label ", cell))
 	case len(p.schema.Labels) > 1 && bytes.EqualFold(trim(cell), []byte("true")):
 		return 1, "", nil
 	case len(p.schema.Labels) > 1 && bytes.EqualFold(trim(cell), []byte("false")):
@@ -490,6 +505,17 @@ func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 		return 0, "", p.wrong(i, cell, fmt.Errorf("the label %q is not a number; with several outputs all must be", shorten(cell)))
 	}
 	return math.NaN(), intern(p.interned, cell), nil
+}
+
+// writtenLabel is a label that is written as people write numbers; plain says that it could be one as machines do.
+func (p *tableParser) writtenLabel(i int, cell []byte, plain bool) (v float64, ok bool) {
+	if len(p.attributes) == 0 || p.schema.NA != nil && p.isMissing(cell) { // of a column that nobody looked at, or missing
+		return 0, false
+	}
+	if a := &p.attributes[i]; a.written && (!plain || a.decimal == "," && bytes.ContainsAny(cell, ",.")) {
+		return parseWritten(cell, a.decimal[0])
+	}
+	return 0, false
 }
 
 // isClass says that a text that stands for a missing value elsewhere, such as none or NA, is the name of a class: the labels are words, and

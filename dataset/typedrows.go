@@ -17,13 +17,13 @@ type batchParser interface {
 }
 
 // readTyped starts a pass.
-func (t *table) readTyped(ctx context.Context, c *collector) (*textReader, error) {
+func (t *table) readTyped(ctx context.Context, newParser func() parser) (*textReader, error) {
 	pass, err := t.typed.pass()
 	if err != nil {
 		return nil, err
 	}
 	r := newTextReader(ctx, t.opt.BatchRows, t.Name(), pass.share)
-	r.start(func() parser { return t.newParser(c) }, func() { pass.Close() }, func(work chan<- *block) {
+	r.start(newParser, func() { pass.Close() }, func(work chan<- *block) {
 		for first := 0; ; {
 			b, ok := r.take()
 			if !ok {

@@ -1,6 +1,16 @@
 package dataset
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync/atomic"
+
 	"mercer/internal/engine/option"
 	"mercer/internal/engine/units"
 )
@@ -8,9 +18,9 @@ import (
 // Rows without a label are left out before anything is taken from them, in every pass, if Options.DropUnlabelled says so: what is made of a
 // table is then what is made of one without these rows.
 
-// labelCells are the columns of the file whose cells are labels, if rows without one are left out.
+// labelCells are the columns of the file whose cells are labels that may be missing.
 func (t *table) labelCells() (at []int) {
-	if !t.opt.DropUnlabelled || t.schema.LabelSeparator != "" { // an empty list of labels is one
+	if t.schema.LabelSeparator != "" { // an empty list of labels is one
 		return nil
 	}
 	for i, r := range t.roles {
@@ -91,9 +101,20 @@ func (p *tableParser) labelledOnly(b *columnBatch) {
 func (b *columnBatch) keep(rows []int) {
 	for i := range b.columns {
 		c := &b.columns[i]
-		c.floats, c.doubles, c.wholes = picked(c.floats, rows), picked(c.doubles, rows), picked(c.wholes, rows)
-		c.valid, c.cells = picked(c.valid, rows), picked(c.cells, rows)
-		c.kept = rows
+		switch c.kept = rows; c.kind {
+		case columnLazy:
+			continue
+		case columnCells: // which may have begun as numbers
+			c.cells = picked(c.cells, rows)
+			continue
+		case columnFloats:
+			c.floats = picked(c.floats, rows)
+		case columnDoubles:
+			c.doubles = picked(c.doubles, rows)
+		default:
+			c.wholes = picked(c.wholes, rows)
+		}
+		c.valid = picked(c.valid, rows)
 	}
 	b.lines = picked(b.lines, rows)
 	b.rows, b.numbers = len(rows), rows
@@ -118,7 +139,114 @@ func (t *table) warnOfUnlabelled() {
 	}
 }
 
-// errUnlabelled says what to do about a row without a label.
-func errUnlabelled(cell []byte) error {
-	return option.Errorf("the label is missing (%q); give the row a label or remove it (a training and an evaluation leave out such rows of a table with %s)", cell, option.Ref("drop_unlabelled"))
+// mayLackLabels says that rows are taken without their label: what is done needs none. Rows of a bag say what its label is.
+func (t *table) mayLackLabels() bool { return t.opt.LabelsOptional && t.schema.Group == nil }
+
+// unlabelledError is the error of a row without a label.
+type unlabelledError struct {
+	error
+	cell string
+}
+
+func (e *unlabelledError) Unwrap() error { return e.error }
+
+// missingLabel says what to do about a row without a label.
+func missingLabel(cell []byte) error {
+	return &unlabelledError{option.Errorf("the label is missing (%q); give the row a label, or leave such rows out with %s", cell,
+		option.Ref("drop_unlabelled")), string(cell)}
+}
+
+// counted tells how many rows have no label, if err is about one that has none.
+func (t *table) counted(ctx context.Context, err error) error {
+	var missed *unlabelledError
+	if !errors.As(err, &missed) || streamed(t.in) {
+		return err
+	}
+	var all atomic.Int64
+	r, failed := t.readBy(ctx, func() parser {
+		p := t.newParser(nil)
+		p.labels = t.labelCells()
+		return &labelCounter{p, &all}
+	})
+	if failed != nil {
+		return err
+	}
+	defer r.Close()
+	for _, failed := range restOf(r) {
+		if failed != nil {
+			return err
+		}
+	}
+	missed.error = option.Errorf("the label is missing (%q), as in %s of %s; give these rows labels, or leave them out with %s", missed.cell,
+		units.Count(int(t.dropped.Load())), units.Plural(int(all.Load()), "row"), option.Ref("drop_unlabelled"))
+	return err
+}
+
+// labelCounter counts rows, and those without a label.
+type labelCounter struct {
+	*tableParser
+	all *atomic.Int64
+}
+
+func (c *labelCounter) parse(text []byte, line int, rows *rowBuffer) error {
+	rows.shape(0, 0, false)
+	quoted := !c.arff && bytes.IndexByte(text, '"') >= 0
+	for len(text) > 0 {
+		row, rest, lines := record(text, quoted)
+		some, err := c.begin(row)
+		if err != nil {
+			return c.atLine(line, err)
+		}
+		if some {
+			c.all.Add(1)
+			c.unlabelled(row, lines > 1)
+		}
+		text, line = rest, line+lines
+	}
+	return nil
+}
+
+func (c *labelCounter) parseBatch(b *columnBatch, _ int, rows *rowBuffer) error {
+	rows.shape(0, 0, false)
+	c.all.Add(int64(b.rows))
+	c.labelledOnly(b)
+	return nil
+}
+
+// tellOfLabels tells of classes that are written like a missing value.
+func (t *table) tellOfLabels(c *collected, by *collector) {
+	if len(t.schema.Labels) != 1 || t.schema.LabelSeparator != "" {
+		return
+	}
+	at := t.schema.Labels[0].At
+	a, col, marked := &t.attributes[at], &c.columns[at], 0
+	for _, n := range by.marked {
+		marked += n
+	}
+	if len(a.cells) == 0 && col.wrong == marked && !math.IsInf(col.max, 0) { // numbers behind rows without
+		a.cells, by.marked = []string{number(col.max)}, nil
+		col.missing += marked
+	}
+	t.tellOfMarked(at, by.marked, c.rows)
+}
+
+// tellOfMarked tells of classes that are written like a missing value, with their rows if these are known.
+func (t *table) tellOfMarked(at int, marked map[string]int, rows int) {
+	names := slices.Sorted(maps.Keys(marked))
+	if len(names) == 0 {
+		return
+	}
+	var list []string
+	for _, name := range names {
+		if n := marked[name]; n > 0 {
+			name += fmt.Sprintf(" (%s of %s)", units.Count(n), units.Plural(rows, "row"))
+		}
+		list = append(list, name)
+	}
+	what := "class %s, which elsewhere stands for a missing value"
+	if len(list) > 1 {
+		what = "classes %s, which elsewhere stand for a missing value"
+	}
+	t.notice(at, "label", "has the "+what+"; %s says that such labels are missing", strings.Join(list, " and "),
+		option.Set("na", strings.Join(names, ",")))
 }

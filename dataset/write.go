@@ -30,6 +30,9 @@ func RowFormats() []string {
 	return []string{"npy", "npz", "csv", "libsvm", "parquet", "arrow", "arrows"}
 }
 
+// WantsLabels says that a format of RowFormats has no way to leave the label of a row out.
+func WantsLabels(format string) bool { return format == "libsvm" }
+
 // endings are the file name extensions of the formats.
 var endings = map[string]string{".npy": "npy", ".npz": "npz", ".csv": "csv", ".libsvm": "libsvm", ".svm": "libsvm", ".txt": "libsvm",
 	".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".arrows": "arrows"}

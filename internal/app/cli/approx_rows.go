@@ -21,7 +21,7 @@ func (a *approximation) read(ctx context.Context, path string, candidates []appr
 	if a.fitOn != "" {
 		from, wanted = a.fitOn, max(fitRows, 2000)
 	}
-	a.data.AllInputs = true
+	needsNoLabels(&a.data)
 	src, err := dataset.Open(ctx, from, a.data)
 	if err != nil {
 		return rows, err

@@ -211,6 +211,10 @@ func warnUnseen(cmd *cobra.Command, list []front.Unseen) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s: column %q lacks a value in %s, but had one in each row of the training; a missing number is "+
 				"the mean, a missing category none of the known ones\n", cmd.CommandPath(), visible.Text(u.Data), u.Column, units.Plural(u.Missing, "row"))
 		}
+		if u.Dropped > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s: column %q has no value in %s, which are left out\n", cmd.CommandPath(), visible.Text(u.Data), u.Column,
+				units.Plural(u.Dropped, "row"))
+		}
 		if u.Rows == 0 {
 			continue
 		}

@@ -94,7 +94,7 @@ func (c *clustering) run(cmd *cobra.Command, path string) error {
 	if c.memory == 0 {
 		c.memory = bytesValue(availableMemory() / 5 * 4)
 	}
-	c.data.AllInputs = true
+	needsNoLabels(&c.data)
 	src, err := dataset.Open(ctx, path, c.data)
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ func labelText(b *matrix.Batch, i int) (text string, ok bool) {
 	switch {
 	case b.Names != nil && b.Names[i] != "":
 		return b.Names[i], true
-	case b.Outputs == 1:
+	case b.Outputs == 1 && b.Y[i] == b.Y[i]:
 		return strconv.FormatFloat(b.Y[i], 'g', -1, 64), true
 	}
 	return "", false

@@ -41,6 +41,7 @@ names. An .arrow is an Arrow file, also .feather, and .arrows a stream. The file
 	f := cmd.Flags()
 	f.StringVar(&c.to, "to", "", "format to write: "+strings.Join(dataset.ConvertFormats(), ", ")+" (default: by the name of OUT)")
 	dataFlags(cmd, &c.data)
+	labelFlags(cmd, &c.data)
 	f.BoolVar(&c.json, "json", false, "print one JSON object instead of text")
 	return cmd
 }

@@ -77,6 +77,7 @@ A column is one of the file: the values of a categorical column go together. doc
 	f.IntVar(&e.top, "top", 10, "columns, and pairs of them, to show")
 	f.Uint64Var(&e.seed, "seed", 1, "seed of all that is random")
 	dataFlags(cmd, &e.data)
+	labelFlags(cmd, &e.data)
 	f.BoolVar(&e.json, "json", false, "print one JSON object instead of text")
 	PageFlags(cmd, &e.pages)
 	tableFlag(cmd, &e.pages)
@@ -144,6 +145,7 @@ func (e *explaining) run(cmd *cobra.Command, modelPath, path string) error {
 	if err != nil {
 		return err
 	}
+	e.data.LabelsOptional = wanted != nil
 	src, err := openRows(cmd, m, path, e.data)
 	if err != nil {
 		return err

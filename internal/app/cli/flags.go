@@ -49,6 +49,9 @@ func labelFlags(cmd *cobra.Command, o *dataset.Options) {
 	cmd.Flags().BoolVar(&o.DropUnlabelled, "drop-unlabelled", false, "leave out the rows of a table that have no label")
 }
 
+// needsNoLabels is for commands that need none: rows of a table may lack theirs, and an array has none unless --label names a column.
+func needsNoLabels(o *dataset.Options) { o.AllInputs, o.LabelsOptional = true, true }
+
 // checkData finds what is wrong with the flags themselves.
 func checkData(o *dataset.Options) error {
 	for _, c := range []struct{ flag, value, known string }{

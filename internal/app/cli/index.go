@@ -85,6 +85,7 @@ func (x *indexing) run(cmd *cobra.Command, path string) error {
 	if err := checkData(&x.data); err != nil {
 		return err
 	}
+	x.data.LabelsOptional = !x.cfg.Reduce.Discriminates()
 	p, err := NewProgress(cmd, x.progress)
 	if err != nil {
 		return err

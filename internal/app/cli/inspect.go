@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"mercer/dataset"
 	"mercer/internal/app/render"
 	"mercer/internal/engine/atomicfile"
+	"mercer/internal/engine/units"
 	"mercer/model"
 	"mercer/train"
 )
@@ -117,7 +119,7 @@ func inspectData(cmd *cobra.Command, path string, opt dataset.Options, p *Progre
 	if err := pages.Check(path, schema); err != nil {
 		return err
 	}
-	opt.Columns.Exact, opt.Columns.Notice = true, nil
+	opt.Columns.Exact, opt.Columns.Notice, opt.LabelsOptional = true, nil, true
 	opt.Columns.Progress = func(rows int, share float64) { p.Report("look", rows, share) }
 	src, err := dataset.Open(cmd.Context(), path, opt)
 	if err != nil {
@@ -135,6 +137,9 @@ func inspectData(cmd *cobra.Command, path string, opt dataset.Options, p *Progre
 	for i := range src.Notices() {
 		d.Notices = append(d.Notices, oneLine(src.Notices()[i].Err))
 	}
+	if note := unlabelledNote(d.Profile); note != "" {
+		d.Notices = append(d.Notices, note)
+	}
 	if schema != "" {
 		if err := writeKinds(schema, path, d.Profile); err != nil {
 			return err
@@ -146,6 +151,20 @@ func inspectData(cmd *cobra.Command, path string, opt dataset.Options, p *Progre
 		}
 	}
 	return tellData(cmd, d, asJSON)
+}
+
+// unlabelledNote says what training does about rows without a label, "" if there are none.
+func unlabelledNote(p *dataset.Profile) string {
+	if p == nil {
+		return ""
+	}
+	for _, column := range p.Columns {
+		if column.Kind == dataset.KindLabel && column.Missing > 0 {
+			return fmt.Sprintf("the label %q is missing in %s of %s; --drop-unlabelled leaves them out of a training or an evaluation, which stops otherwise",
+				column.Name, units.Count(column.Missing), units.Plural(p.Rows, "row"))
+		}
+	}
+	return ""
 }
 
 // writeKinds writes the kinds of the columns of a table to a file.

@@ -139,7 +139,8 @@ func (g *gram) run(cmd *cobra.Command, args []string) error {
 	defer p.Done()
 	ctx := cmd.Context()
 
-	g.data.AllInputs, g.data.AsWritten = true, true
+	needsNoLabels(&g.data)
+	g.data.AsWritten = true
 	src, err := dataset.Open(ctx, args[0], g.data)
 	if err != nil {
 		return err

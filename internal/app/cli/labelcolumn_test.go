@@ -82,7 +82,11 @@ func TestRowsWithoutALabelAreDropped(t *testing.T) {
 			if r.code != 0 {
 				t.Fatalf("%v: %d, %s", args, r.code, r.stderr)
 			}
-			if args[0] != "eval" && strings.Contains(r.stdout+r.stderr, `column "y" has no value in 12 of 132 rows`) != (data == whole) {
+			said := `column "y" has no value in 12 of 132 rows`
+			if args[0] == "eval" {
+				said = `column "y" has no value in 12 rows, which are left out`
+			}
+			if strings.Contains(r.stdout+r.stderr, said) != (data == whole) {
 				t.Errorf("%v: %s\n%s", args, r.stdout, r.stderr)
 			}
 		}
@@ -94,5 +98,70 @@ func TestRowsWithoutALabelAreDropped(t *testing.T) {
 	}
 	if !bytes.Equal(models[0], models[1]) {
 		t.Error("another model")
+	}
+}
+
+// What needs no labels takes rows without one; what does stops at the first, counts them and names the flag that leaves them out.
+func TestCommandsThatNeedNoLabels(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	var b strings.Builder
+	b.WriteString("a,town,y\n")
+	for i := range 80 {
+		fmt.Fprintf(&b, "%d,%s,%s\n", i*37%101, []string{"Bonn", "Ulm"}[i/2%2], []string{"no", "yes", "no", "yes", ""}[i%5])
+	}
+	data := write(t, dir, "d.csv", b.String())
+	full := write(t, dir, "full.csv", strings.ReplaceAll(b.String(), ",\n", ",yes\n"))
+	ok(t, "train", full, "--label", "y", "--quick", "-o", file("m.mercer"))
+	ok(t, "index", full, "--label", "y", "--features", "16", "-o", file("full.index"))
+	for _, args := range [][]string{
+		{"inspect", data, "--label", "y"},
+		{"transform", data, "--label", "y", "--features", "16", "-o", file("z.csv")},
+		{"transform", full, "--label", "y", "--features", "16", "-o", file("z.npy")},
+		{"transform", file("m.mercer"), data, "-o", file("z2.npy")},
+		{"kernel", data, data, "--label", "y", "-o", file("k.npy")},
+		{"cluster", data, "--label", "y", "--clusters", "2", "--features", "16", "-o", file("c.mercer")},
+		{"approx", data, "--label", "y", "--features", "16", "--rows", "20"},
+		{"index", data, "--label", "y", "--features", "16", "-o", file("some.index")},
+		{"index", data, "--add", file("full.index")},
+		{"search", file("some.index"), data},
+		{"convert", data, "--label", "y", file("d.npy")},
+		{"explain", file("m.mercer"), data, "--rows", "2", "--background", data},
+		{"predict", file("m.mercer"), data},
+		{"train", data, "--label", "y", "--learner", "one-class", "--features", "16", "-o", file("o.mercer")},
+		{"train", full, "--label", "y", "--components", "2", "--quick", "--unlabelled", data, "-o", file("u.mercer")},
+	} {
+		r := mercer(t, args...)
+		if r.code != 0 {
+			t.Errorf("%v: %d, %s", args, r.code, r.stderr)
+		}
+		if args[0] == "inspect" && !strings.Contains(r.stdout, `the label "y" is missing in 16 of 80 rows; --drop-unlabelled leaves them out of a training`) {
+			t.Errorf("%v says\n%s", args, r.stdout)
+		}
+	}
+	features, err := os.ReadFile(file("z.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if z := strings.Split(string(features), "\n"); !strings.HasSuffix(z[4], ",yes") || !strings.HasSuffix(z[5], ",") || len(z) != 82 {
+		t.Errorf("transform writes %d lines, such as %s and %s", len(z), z[4], z[5])
+	}
+	for _, args := range [][]string{
+		{"train", data, "--label", "y", "-o", file("x.mercer")},
+		{"eval", file("m.mercer"), data},
+		{"explain", file("m.mercer"), data},
+		{"compare", data, file("m.mercer"), file("m.mercer")},
+		{"transform", data, "--label", "y", "--features", "16", "-o", file("z.libsvm")},
+		{"convert", data, "--label", "y", file("d.libsvm")},
+		{"transform", data, "--label", "y", "--reduce", "lda", "-o", file("z.npy")},
+	} {
+		r := mercer(t, args...)
+		if r.code == 0 || !strings.Contains(r.stderr, `d.csv:6: column "y": the label is missing (""), as in 16 of 80 rows; `+
+			"give these rows labels, or leave them out with --drop-unlabelled") {
+			t.Errorf("%v: %d, %s", args, r.code, r.stderr)
+		}
+		if r := mercer(t, append(args, "--drop-unlabelled")...); r.code != 0 && args[0] != "compare" {
+			t.Errorf("%v with the flag: %d, %s", args, r.code, r.stderr)
+		}
 	}
 }

@@ -70,6 +70,7 @@ func (s *searching) run(cmd *cobra.Command, path, queries string) error {
 		return fmt.Errorf("%s has no cells, so --probes does not apply; leave it out, or make the index with --cells", path)
 	}
 	data := s.data
+	data.LabelsOptional = true
 	data.Schema = &index.Info().Schema
 	src, err := dataset.Open(cmd.Context(), queries, data)
 	if err != nil {

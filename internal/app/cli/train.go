@@ -201,7 +201,7 @@ func (t *training) check() error {
 			return usagef("--unlabelled rows are to find principal components with; give --components or --variance-share as well")
 		}
 	}
-	t.data.Memory = int64(t.memory)
+	t.data.Memory, t.data.LabelsOptional = int64(t.memory), t.cfg.Outliers() && !t.holdsOut()
 	return checkData(&t.data)
 }
 

@@ -150,7 +150,7 @@ func (t *training) testData() front.Data {
 		return front.Data{}
 	}
 	o := t.data
-	o.LabelsFile = t.testLabels
+	o.LabelsFile, o.LabelsOptional = t.testLabels, false
 	o.Columns.SplitGroup, o.Columns.SplitTime, o.Columns.SplitColumn = "", "", ""
 	if !dataset.Database(t.test) {
 		o.Query, o.Table = "", ""

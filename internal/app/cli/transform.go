@@ -90,6 +90,7 @@ k(x, y) over all pairs of members.`,
 	cmd.Flags().Lookup("form").Usage += "; complex: pairs as complex numbers, complex64 in npy"
 	settingFlags(cmd.Flags(), &t.cfg.Reduce, train.Reduction.Help)
 	dataFlags(cmd, &t.data)
+	labelFlags(cmd, &t.data)
 	bagFlags(cmd, &t.data, &t.bag)
 	cmd.Flags().BoolVar(&t.json, "json", false, "print one JSON object instead of text")
 	ProgressFlag(cmd, &t.progress)
@@ -108,6 +109,7 @@ func (t *transform) run(cmd *cobra.Command, args []string) error {
 	case !slices.Contains(dataset.RowFormats(), t.format):
 		return usagef("--output-format %q is not known; known are auto, %s", t.format, strings.Join(dataset.RowFormats(), ", "))
 	}
+	t.data.LabelsOptional = !dataset.WantsLabels(t.format) && !t.cfg.Reduce.Discriminates()
 	if err := t.checkComplex(); err != nil {
 		return err
 	}
