@@ -114,8 +114,11 @@ func (cfg Config) Decides() bool {
 }
 
 // Kernelless reports whether the map ignores the kernel of the configuration, and so its γ: wavelets, and words and sigmoid unless
-// the kernel is to choose their centres.
+// the kernel is to choose their centres, and chains and sums of these.
 func (cfg Config) Kernelless() bool {
+	if cfg.Steps != nil {
+		return !slices.ContainsFunc(cfg.Steps, func(s Config) bool { return !s.Kernelless() })
+	}
 	switch cfg.Map {
 	case Wavelets:
 		return true
