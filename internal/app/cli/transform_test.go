@@ -223,3 +223,23 @@ func TestTransformWritesComplexForms(t *testing.T) {
 		}
 	}
 }
+
+// A map that ignores the kernel needs no γ, which rows that are all equal do not have, and the summary has no kernel.
+func TestMapsWithoutKernelTakeEqualRows(t *testing.T) {
+	dir := t.TempDir()
+	data, out := write(t, dir, "equal.csv", strings.Repeat("1,2,a\n1,2,b\n", 30)), filepath.Join(dir, "out")
+	for _, flags := range []string{
+		"--map wavelets", "--map words --features 4", "--map sigmoid --features 4 --landmarks projected", `--map {"map":"sum","steps":[{"map":"wavelets"}]}`,
+	} {
+		for _, command := range []string{"transform " + data + " -o " + out + ".npy ", "train " + data + " --learner ridge -o " + out + ".mercer "} {
+			if text := ok(t, strings.Fields(command+flags)...); strings.Contains(text, "kernel  ") {
+				t.Errorf("%s: %s", flags, text)
+			}
+		}
+	}
+	one := write(t, dir, "one.csv", "1,2\n")
+	ok(t, "transform", one, "--label", "none", "--map", "wavelets", "-o", out+".npy")
+	if r := mercer(t, "transform", data, "-o", out+".npy", "--map", "sigmoid", "--landmarks", "leverage"); !strings.Contains(r.stderr, "all rows are equal") {
+		t.Errorf("centres by the kernel need its γ: %s", r.stderr)
+	}
+}

@@ -136,7 +136,7 @@ func metricLines(line lines, m Model) {
 
 // mapLines describes the kernel and the map. chosen is what the map chose by itself, why where γ comes from.
 func mapLines(line lines, f *feature.Config, chosen string, why map[string]string) {
-	if f.Steps == nil {
+	if f.Steps == nil && !f.Kernelless() {
 		line("kernel", "%s%s", kernelText(f.Kernel), because(why["gamma"]))
 	}
 	line("map", "%s, %s features, seed %d%s", mapText(f), units.Count(f.Features), f.Seed, because(cmp.Or(why["map"], chosen)))

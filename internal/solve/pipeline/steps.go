@@ -26,7 +26,11 @@ func (c *Config) Step(s feature.Config, gamma func(kernel string) float64) featu
 	default:
 		s.Kernel = c.kernel(0)
 	}
-	if k := s.Kernel; k.Gamma == 0 && kernel.Has(k.Name, "gamma") {
+	switch k := s.Kernel; {
+	case k.Gamma != 0 || !kernel.Has(k.Name, "gamma"):
+	case s.Kernelless():
+		s.Kernel.Gamma = 1
+	default:
 		s.Kernel.Gamma = gamma(k.Name)
 	}
 	return s

@@ -1,4 +1,4 @@
-"""Prints errors and times of the maps of the rbf and poly kernels on six data sets, beside scikit-learn's maps of the same rows; docs/algorithms.md has a part of these tables.
+"""Prints errors and times of the maps of the rbf and poly kernels on six data sets, beside scikit-learn's maps of the same rows; research/docs/maps.md has the tables.
 
     go build -o times ./internal/search/approx/testdata/times
     OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 python3 sets.py MERCER TIMES DATA [rbf|poly] > tables.md
@@ -32,7 +32,7 @@ SETS = {  # file, separator, first and last column of the inputs
 WAVES, LANDMARKS = [128, 512, 2048], [128, 512]
 RUNS = {  # maps, features, flags
     "rbf": [
-        (["rff", "orf", "sorf", "qmc", "fastfood"], WAVES, []),
+        (["rff", "orf", "sorf", "qmc", "fastfood", "taylorsketch"], WAVES, []),
         (["nystrom", "icholesky", "cksvd", "kg-rp", "korp", "kpca-rp"], LANDMARKS, []),
     ],
     "poly": [
