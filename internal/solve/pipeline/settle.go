@@ -152,10 +152,10 @@ func (s *settling) sample() (x matrix.Rows, gamma float64, err error) {
 	if err := s.inDomain(x); err != nil {
 		return x, 0, err
 	}
-	if s.Feature(1).Kernelless() {
-		return x, 1, nil // whatever the rows are
-	}
 	gamma, why, err := s.gamma(s.Kernel.Name, x)
+	if err != nil && s.Feature(1).Kernelless() {
+		return x, 1, nil // a map that has no use for it takes rows that have none
+	}
 	if err != nil {
 		return x, 0, s.located(err)
 	}
