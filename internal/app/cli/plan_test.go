@@ -65,7 +65,7 @@ func TestPlansAreWhatIsTrained(t *testing.T) {
 func TestOneDefaultForAllCommands(t *testing.T) {
 	testenv.Long(t, "--estimate, tune, compare and curve take the default that train --plan says, on a table and on few rows")
 	dir := t.TempDir()
-	many, few, m := write(t, dir, "many.csv", towns(1000)), write(t, dir, "few.csv", towns(300)), filepath.Join(dir, "m.mercer")
+	many, few, m := write(t, dir, "many.csv", towns(1000)), write(t, dir, "few.csv", towns(45)), filepath.Join(dir, "m.mercer")
 	for _, data := range []string{many, few} {
 		want := planOf(t, data).Config.LearnerName()
 		if (want == train.Chooser().Name()) != (data == many) {
