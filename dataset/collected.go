@@ -204,8 +204,8 @@ func (c *collectedColumn) add(v float64, m measure, most int, count bool) {
 }
 
 // draw adds a row, of those that are read, to the sample.
-func (c *collected) draw(number int, row []float64, wanted int) {
-	at := c.first + number
+func (c *collected) draw(i int, row []float64, wanted int) {
+	at := c.first + i
 	h := random.Hash(1, "profile", uint64(at))
 	switch {
 	case len(c.sample) < wanted:

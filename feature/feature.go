@@ -113,19 +113,14 @@ func (cfg Config) Decides() bool {
 	return k.dim && !composite
 }
 
-// Kernelless reports whether the map ignores the kernel of the configuration, and so its γ: wavelets, and words and sigmoid unless
-// the kernel is to choose their centres, and chains and sums of these.
+// Kernelless reports whether the map ignores the kernel of the configuration, and so its γ, as wavelets do, words and sigmoid
+// unless the kernel is to choose their centres, and chains and sums of these.
 func (cfg Config) Kernelless() bool {
 	if cfg.Steps != nil {
 		return !slices.ContainsFunc(cfg.Steps, func(s Config) bool { return !s.Kernelless() })
 	}
-	switch cfg.Map {
-	case Wavelets:
-		return true
-	case Words, Sigmoid:
-		return slices.Contains([]string{"", "uniform", "kmeans", "projected", "given"}, cfg.Landmarks)
-	}
-	return false
+	k, _ := find(cfg.Map)
+	return k.aloof && slices.Contains([]string{"", "uniform", "kmeans", "projected", "given"}, cfg.Landmarks)
 }
 
 // Check returns what is wrong with a configuration for any rows. If it returns nil,

@@ -27,6 +27,7 @@ type kind struct {
 	sample   func(cfg Config) int // how many rows fit should see; nil: a few hundred
 	usual    int                  // most features that make sense unless asked for; 0: any number
 	basis    bool                 // uses a kernel for basis functions: z(x)·z(y) is not k(x, y)
+	aloof    bool                 // needs a kernel only where it is to choose landmarks, see Kernelless
 	centred  bool                 // z(x)·z(y) is k(x, y) up to a shift of the feature space, see Centred
 	frugal   bool                 // takes time by what is in a row, not by its dimensions
 	columns  bool                 // feature i of dimension j is i·d + j, see ByColumn
