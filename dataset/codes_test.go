@@ -58,3 +58,14 @@ func TestCodesAreCategories(t *testing.T) {
 		}
 	}
 }
+
+// Postcodes of a region may all begin with 0; numbers that were padded are numbers.
+func TestCodesOfDigits(t *testing.T) {
+	for text, want := range map[string]bool{
+		"02139 10001 94110": true, "02139 01002 02790": true, "00017 00003 00120": false, "000 001 017": false, "0123 0001": false, "02139 2140": false, "12345 23456": false,
+	} {
+		if isCode(strings.Fields(text)) != want {
+			t.Errorf("codes %q: %v", text, !want)
+		}
+	}
+}

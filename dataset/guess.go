@@ -138,8 +138,8 @@ func isCode(cells []string) bool {
 	if !zero {
 		return false
 	}
-	// 000 and 001 are numbers of images, but a column of zeros and small numbers alone is not a code.
-	return slices.ContainsFunc(cells, func(cell string) bool { return cell[0] != '0' })
+	// 000 and 001 are numbers of images, and 00017 is one that was padded, but the postcodes of a region, such as 02139, may all begin with 0.
+	return slices.ContainsFunc(cells, func(cell string) bool { return cell[0] != '0' || len(cell) >= 5 && cell[1] != '0' })
 }
 
 // wordsOf is the mean number of words in cells, and the number of different cells.

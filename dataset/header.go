@@ -14,9 +14,9 @@ import (
 // fewBelow are the rows below a line that tell that it is none of them.
 const fewBelow = 5
 
-// withoutPreamble leaves out lines above the table that are no rows: comments, and texts of one cell.
+// withoutPreamble leaves out lines above the table that are no rows: comments, and texts of one cell, which a spreadsheet fills up with empty ones.
 func (t *table) withoutPreamble(rows [][]string, lines []int) ([][]string, []int) {
-	width, n := usualWidth(rows), 0
+	width, n := usualWidth(rows), titles(rows)
 	for n < len(rows)-fewBelow && width > 1 && len(rows[n]) != width {
 		cells := slices.DeleteFunc(slices.Clone(rows[n]), func(cell string) bool { return cell == "" })
 		comment := len(cells) > 0 && strings.ContainsAny(cells[0][:1], "#%")
@@ -34,6 +34,23 @@ func (t *table) withoutPreamble(rows [][]string, lines []int) ([][]string, []int
 		t.skip = lines[n-1]
 	}
 	return rows[n:], lines[n:]
+}
+
+// titles counts lines of a text and empty cells above one of names: texts in every column, below one of which there are only numbers.
+func titles(rows [][]string) (n int) {
+	text := func(cell string) bool { return cell != "" && !isNumber(cell) }
+	for n < len(rows) && len(rows[n]) > 2 && !slices.ContainsFunc(rows[n][1:], func(cell string) bool { return cell != "" }) && !isNumber(rows[n][0]) {
+		n++
+	}
+	if n == 0 || n >= len(rows)-fewBelow || slices.ContainsFunc(rows[n], func(cell string) bool { return !text(cell) }) {
+		return 0
+	}
+	for j := range rows[n] {
+		if !slices.ContainsFunc(rows[n+1:], func(row []string) bool { return j >= len(row) || !isNumber(row[j]) }) {
+			return n
+		}
+	}
+	return 0
 }
 
 // namesRows reports whether the first row has names of all columns but the first, whose cells differ in all rows, as R and pandas write the names

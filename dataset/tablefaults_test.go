@@ -133,6 +133,8 @@ func TestWhatStandsAboveTheRows(t *testing.T) {
 		{"# made by x\n# 2020\na,b,y\n" + plain, "a b y", `what is above the table is left out (2 lines, such as "# made by x")`},
 		{"# made by x, y and z\n\na,b,y\n" + plain, "a b y", "(1 line"},
 		{"Sales,\nof 2020\na,b,y\n" + plain, "a b y", "(2 lines"},
+		{"Sales of 2020,,\n,,\na,b,y\n" + plain, "a b y", "(2 lines"},
+		{"u,,\na,b,y\n" + rows("%d,v%d,%s\n"), "a b y", "(1 line"},
 		{"sep=;\na;b;y\n" + strings.ReplaceAll(plain, ",", ";"), "a b y", "(1 line"},
 		{"# a b y\n" + strings.ReplaceAll(plain, ",", " "), "a b y", ""},
 		{"% one two three four\n" + strings.ReplaceAll(plain, ",", " "), "0 1 2", "(1 line"},
