@@ -113,6 +113,8 @@ func TestARFFErrorsSayWhereAndWhatToDo(t *testing.T) {
 		{arffHeader + "{0 1} x\n", `f.csv:9: "x" follows the closing brace`},
 		{arffHeader + "x,red,2,no\n", `f.csv:9: column "age": "x" is not a number (na=x counts such cells as missing, categorical=age takes the column as text)`},
 		{arffHeader + "1,pink,2,no\n", `f.csv:9: column "the colour": "pink" is not among the declared values`},
+		{arffHeader + "1,red,2,maybe\n", `f.csv:9: column "class": "maybe" is not among the declared values`},
+		{"@relation x\n@attribute a real\n@attribute c {1,2}\n@data\n1,1.0\n2,3\n", `f.csv:6: column "c": "3" is not among the declared values`},
 		{arffHeader + "1,'red,2,no\n", `f.csv:9: column "the colour": a quote opens the cell and nothing closes it`},
 		{arffHeader + "1,'red' x,2,no\n", `f.csv:9: column "the colour": text follows the closing quote of the cell; ` +
 			`a quote inside a quoted cell must be doubled`},

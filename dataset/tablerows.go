@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode"
 
 	"mercer/internal/engine/option"
@@ -489,6 +490,8 @@ func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 		return math.NaN(), "", nil
 	case p.noLabel(i, cell, ok):
 		return 0, "", p.wrong(i, cell, missingLabel(cell))
+	case !p.declares(i, trim(cell), v, ok):
+		return 0, "", p.wrong(i, cell, fmt.Errorf("%q is not among the declared values", shorten(cell)))
 	case ok && math.IsInf(v, 0):
 		return 0, "", p.wrong(i, cell, fmt.Errorf("the label %s is out of float64's range", shorten(cell)))
 	case ok && len(p.schema.Labels) == 1 && spelled(trim(cell), v):
@@ -505,6 +508,21 @@ func (p *tableParser) label(i int, cell []byte) (float64, string, error) {
 		return 0, "", p.wrong(i, cell, fmt.Errorf("the label %q is not a number; with several outputs all must be", shorten(cell)))
 	}
 	return math.NaN(), intern(p.interned, cell), nil
+}
+
+// declares says that a label is one of the values that the file declares, as it is written or as a number, or that it declares none.
+func (t *table) declares(i int, cell []byte, v float64, isNumber bool) bool {
+	if len(t.attributes) == 0 || t.attributes[i].categories == nil {
+		return true
+	}
+	values := t.attributes[i].categories // sorted
+	if _, found := slices.BinarySearchFunc(values, cell, func(value string, cell []byte) int { return strings.Compare(value, string(cell)) }); found {
+		return true
+	}
+	return isNumber && slices.ContainsFunc(values, func(value string) bool {
+		w, ok := parseNumber([]byte(value))
+		return ok && w == v
+	})
 }
 
 // writtenLabel is a label that is written as people write numbers; plain says that it could be one as machines do.
