@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -55,8 +57,22 @@ func (c exportCase) table(rows int) string {
 		return messyTable(rows, c.classes)
 	case c.classes < 0:
 		return labelledTable(rows)
+	case strings.HasPrefix(c.name, "trees"):
+		return steppedTable(rows)
 	}
 	return exportTable(rows, c.classes, true)
+}
+
+// steppedTable has 18 classes with sharp edges, which boosted trees see and smooth functions do not.
+func steppedTable(rows int) string {
+	r := rand.New(rand.NewPCG(7, uint64(rows)))
+	var b strings.Builder
+	b.WriteString("a,b,c,y\n")
+	for range rows {
+		u, v := r.Float64(), r.Float64()
+		fmt.Fprintf(&b, "%.3f,%.3f,%.3f,class %d\n", u, v, r.Float64(), int(6*u)*3+int(3*v))
+	}
+	return b.String()
 }
 
 // train trains on so many rows, and returns the beginning of the names of the model, NAME.mercer, of other rows, NAME.csv, and of what

@@ -24,6 +24,7 @@ type segment struct {
 	stage  int
 	where  string   // of rows x that take part, or ""
 	inner  []string // columns of the table and of sums over the dimensions
+	look   string   // another table and the number of its row for these, whose columns are l; or ""
 	values []string // from these
 	keep   []string // columns of inner that sums take besides the values
 	sums   map[int]string
@@ -188,7 +189,7 @@ func (r *wide) sum(s *segment, columns []int) (string, error) {
 	for _, k := range s.keep {
 		middle = append(middle, "f."+k+" AS "+k)
 	}
-	inner = r.nested(fmt.Sprintf("SELECT %s FROM %s f%s", strings.Join(middle, ", "), r.nested(inner), r.fence))
+	inner = r.nested(fmt.Sprintf("SELECT %s FROM %s f%s%s", strings.Join(middle, ", "), r.nested(inner), s.look, r.fence))
 	return fmt.Sprintf("SELECT %s FROM %s g", strings.Join(list, ", "), inner), nil
 }
 
@@ -197,8 +198,11 @@ func (r *wide) nested(text string) string {
 	if !r.shallow {
 		return "(" + text + ")"
 	}
-	r.named = append(r.named, text)
-	return fmt.Sprintf("q%d", len(r.named))
+	at := slices.Index(r.named, text) // as many sums take the same rows
+	if at < 0 {
+		at, r.named = len(r.named), append(r.named, text)
+	}
+	return fmt.Sprintf("q%d", at+1)
 }
 
 // with is a SELECT with those before it that have names.

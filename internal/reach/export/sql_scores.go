@@ -305,16 +305,14 @@ func (q *sqlModel) machines(cols []int) ([]int, error) {
 	return s, nil
 }
 
-// trees are the sums of boosted trees by their share, without what they start with, which is added to b. A table has a row for each
-// tree: the numbers of the columns that it asks for, thresholds, and values of as many outputs as a table has room for.
+// trees are the sums of boosted trees by their share, without what they start with, which is added to b.
 func (q *sqlModel) trees(cols []int, b []float64) ([]int, error) {
-	levels, leaves := q.tensors["trees.columns"].Shape[1], q.tensors["trees.values"].Shape[1]
 	for t, v := range times(q.TreeShare, q.tensors["trees.start"]) {
 		b[t] += v
 	}
 	var sums []int
-	for each := max(1, (q.most-1-2*levels)/leaves); len(sums) < len(b); {
-		some, err := q.treesOf(cols, len(sums), min(len(b), len(sums)+each))
+	for len(sums) < len(b) {
+		some, err := q.treesOf(cols, len(sums), min(len(b), len(sums)+q.most-1))
 		if err != nil {
 			return nil, err
 		}
@@ -323,15 +321,16 @@ func (q *sqlModel) trees(cols []int, b []float64) ([]int, error) {
 	return sums, nil
 }
 
-// treesOf are those of the outputs from first to before last.
+// treesOf are those of the outputs from first to before last. A table has a row for each tree, the numbers of the columns that it asks for and
+// thresholds, and another one for each leaf, with its values.
 func (q *sqlModel) treesOf(cols []int, first, last int) ([]int, error) {
 	columns, thresholds, values := q.tensors["trees.columns"], q.tensors["trees.thresholds"], q.tensors["trees.values"]
 	levels, leaves, outs := columns.Shape[1], values.Shape[1], values.Shape[2]
-	s, t := &segment{inner: []string{"w.k AS k"}}, sqlTable{rows: columns.Shape[0]}
-	var bits []string
+	s, asks := &segment{inner: []string{"w.k AS k"}}, sqlTable{rows: columns.Shape[0]}
+	leaf := []string{fmt.Sprintf("f.k * %d", leaves)}
 	for l := range levels {
 		asked := map[int]bool{}
-		for tree := range t.rows {
+		for tree := range asks.rows {
 			asked[int(columns.F64[tree*levels+l])] = true
 		}
 		value := fmt.Sprintf("CASE w.c%d", l)
@@ -340,33 +339,31 @@ func (q *sqlModel) treesOf(cols []int, first, last int) ([]int, error) {
 			s.uses = append(s.uses, cols[c])
 		}
 		s.inner = append(s.inner, fmt.Sprintf("CASE WHEN %s END > w.t%d THEN %d ELSE 0 END AS b%d", value, l, 1<<l, l))
-		t.columns = append(t.columns, fmt.Sprintf("c%d", l), fmt.Sprintf("t%d", l))
-		bits = append(bits, fmt.Sprintf("f.b%d", l))
+		asks.columns = append(asks.columns, fmt.Sprintf("c%d", l), fmt.Sprintf("t%d", l))
+		leaf = append(leaf, fmt.Sprintf("f.b%d", l))
 	}
-	for o := first; o < last; o++ {
-		value := "CASE " + joined(" + ", bits)
-		for leaf := range leaves {
-			name := fmt.Sprintf("v%d_%d", leaf, o)
-			s.inner, t.columns = append(s.inner, "w."+name+" AS "+name), append(t.columns, name)
-			value += fmt.Sprintf(" WHEN %d THEN f.%s", leaf, name)
-		}
-		s.values = append(s.values, value+" END")
-	}
-	t.cell = func(row, column int) float64 {
-		level := row*levels + column/2
-		switch at := column - 2*levels; {
-		case at >= 0:
-			return q.TreeShare * float64(values.F32[(row*leaves+at%leaves)*outs+first+at/leaves])
-		case column%2 == 0:
+	asks.cell = func(tree, column int) float64 {
+		if level := tree*levels + column/2; column%2 == 0 {
 			return columns.F64[level]
-		default:
+		} else {
 			return float64(thresholds.F32[level])
 		}
 	}
+	told := sqlTable{rows: asks.rows * leaves}
+	for o := range last - first {
+		told.columns = append(told.columns, fmt.Sprintf("v%d", o))
+		s.values = append(s.values, fmt.Sprintf("l.v%d", o))
+	}
+	told.cell = func(row, o int) float64 { return q.TreeShare * float64(values.F32[row*outs+first+o]) }
 	var err error
-	if s.table, err = q.table(t); err != nil {
+	if s.table, err = q.table(asks); err != nil {
 		return nil, err
 	}
+	name, err := q.table(told)
+	if err != nil {
+		return nil, err
+	}
+	s.look = fmt.Sprintf(" JOIN %s l ON l.k = %s", quoted(name), joined(" + ", leaf))
 	sums := make([]int, last-first)
 	for o := range sums {
 		sums[o] = q.result(s, fmt.Sprintf("sum(g.v%d)", o))

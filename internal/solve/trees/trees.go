@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
 
@@ -58,41 +59,30 @@ func (t *Trees) Check() error {
 	return nil
 }
 
-// leaf is the number of the leaf that a row belongs to, by the questions of a tree. It has no branches, which would be taken at random.
-func leaf(c *[Levels]int32, t *[Levels]float32, row []float32) int {
-	return above(row[c[0]], t[0]) | above(row[c[1]], t[1])<<1 | above(row[c[2]], t[2])<<2 |
-		above(row[c[3]], t[3])<<3 | above(row[c[4]], t[4])<<4 | above(row[c[5]], t[5])<<5
-}
-
-// above is 1 if v is above a threshold, and 0 if not.
-func above(v, threshold float32) (is int) {
-	if v > threshold {
-		is = 1
-	}
-	return is
-}
-
 // Add adds share times the scores of rows x to sums, rows×Outputs.
 func (t *Trees) Add(sums []float64, x *matrix.Dense, share float64) {
 	k := t.Outputs
 	for i := range sums[:x.Rows*k] {
 		sums[i] += float64(share * t.Start[i%k])
 	}
-	const block = 64 // rows that stay in a cache
-	for from := 0; from < x.Rows; from += block {
-		to := min(from+block, x.Rows)
-		for i := range t.Len() {
-			columns, thresholds := (*[Levels]int32)(t.Columns[i*Levels:]), (*[Levels]float32)(t.Thresholds[i*Levels:])
-			values := t.Values[i*Leaves*k:][:Leaves*k]
-			for r := from; r < to; r++ {
-				at := leaf(columns, thresholds, x.Row(r))
-				if k == 1 {
-					sums[r] += float64(share * float64(values[at]))
-					continue
+	var at [128]uint8 // the leaf of each tree of some that stay in a cache
+	for from := 0; from < t.Len(); from += len(at) {
+		of := at[:min(len(at), t.Len()-from)]
+		columns, thresholds, values := t.Columns[from*Levels:], t.Thresholds[from*Levels:], t.Values[from*Leaves*k:]
+		for r := range x.Rows {
+			vec.Answers32(of, columns, thresholds, x.Row(r))
+			sums := sums[r*k:][:k]
+			if k == 1 {
+				sum := sums[0] // not stored for every tree
+				for i, leaf := range of {
+					sum += float64(share * float64(values[i*Leaves+int(leaf)]))
 				}
-				of := sums[r*k:][:k]
-				for o, v := range values[at*k:][:k] {
-					of[o] += float64(share * float64(v))
+				sums[0] = sum
+				continue
+			}
+			for i, leaf := range of {
+				for o, v := range values[(i*Leaves+int(leaf))*k:][:k] {
+					sums[o] += float64(share * float64(v))
 				}
 			}
 		}

@@ -5,6 +5,6 @@ cd "$(dirname "$0")"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 go build -o "$dir/gen" .
-for family in columns dot elementary fft gemm hadamard hamming lanes pairs peak rows scale series sides survey symv; do
+for family in answers columns dot elementary fft gemm hadamard hamming lanes pairs peak rows scale series sides survey symv; do
 	"$dir/gen" -family "$family" -out "../${family}_amd64.s" -stubs "../${family}_stubs_amd64.go" -pkg vec
 done

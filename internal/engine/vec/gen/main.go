@@ -13,6 +13,7 @@ import (
 )
 
 var families = map[string]func(){
+	"answers":    answers,
 	"columns":    wideColumns,
 	"dot":        dot,
 	"elementary": elementary,
