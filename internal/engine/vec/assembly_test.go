@@ -18,7 +18,10 @@ func TestAssemblyKeepsToItsLevel(t *testing.T) {
 		"avx512": append(slices.Clone(base), "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL", "POPCNT"),
 	}
 	wide := regexp.MustCompile(`\b(Z\d+|[XY](1[6-9]|2\d|3[01])|K[0-7])\b`)
-	without := []string{"nonzeros32_avx512", "nonzeros64_avx512"} // AVX2 has no instruction that packs lanes
+	without := []string{
+		"nonzeros32_avx512", "nonzeros64_avx512", // AVX2 has no instruction that packs lanes
+		"answers32_avx2", // six questions fill no wider vector
+	}
 	files, err := filepath.Glob("*_amd64.s")
 	if err != nil || len(files) < 5 {
 		t.Fatal(files, err)
@@ -56,7 +59,7 @@ func TestAssemblyKeepsToItsLevel(t *testing.T) {
 				t.Errorf("%s: %s: %s", file, name, line)
 			}
 		}
-		if seen["avx2"] == 0 || seen["avx2"] != seen["avx512"] {
+		if seen["avx2"] != seen["avx512"] {
 			t.Errorf("%s: so many kernels of each level: %v", file, seen)
 		}
 	}
