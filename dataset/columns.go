@@ -31,6 +31,8 @@ type firstCells struct {
 	cells   []string // without missing ones
 	word    string   // the first that stands for a missing value and could be a name, such as none
 	mark    string   // the first that stands for a missing value in a column of numbers or dates alone, such as -
+	marks   []string // that come again among many numbers, such as T, and stand for a missing value in this column alone
+	marked  int      // the cells that hold marks, of the first rows
 	written bool     // numbers with separators, currencies, …
 	decimal string   // their decimal separator
 	unit    string   // what follows all numbers
