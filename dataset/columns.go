@@ -173,8 +173,7 @@ func (t *table) find(asked, spec string) ([]Place, error) {
 		return []Place{{spec, i}}, t.onlyOne(asked, spec)
 	}
 	var places []Place
-	for part := range strings.SplitSeq(spec, ",") {
-		part = strings.TrimSpace(part)
+	for _, part := range option.List(spec) {
 		if err := t.onlyOne(asked, part); err != nil {
 			return nil, err
 		}

@@ -15,8 +15,8 @@ import (
 	"mercer/internal/engine/units"
 )
 
-// jsonTable is a file with a JSON object a line as a typed table: the columns are the names of all objects, in the order
-// in which they are first seen. A string or a boolean makes its column one of texts; null, and a name that is not there, are missing.
+// jsonTable is a file with a JSON object a line as a typed table: the columns are the names of all objects, in the order in which they are first
+// seen, but that a new one follows the one before it in its object, as if no earlier object had lacked it. A string or a boolean makes its column one of texts; null, and a name that is not there, are missing.
 type jsonTable struct {
 	in      input
 	columns []field
@@ -46,7 +46,9 @@ func newJSONTable(ctx context.Context, in input) (typedTable, error) {
 	}
 	defer p.Close()
 	rows, values, header := 0, 0, 0
+	after := map[int]int{} // the column that follows, from -1 on, before the first
 	for ; ; rows++ {
+		last := -1
 		if p.line%1024 == 0 {
 			if err := ctx.Err(); err != nil {
 				return nil, err
@@ -62,7 +64,12 @@ func newJSONTable(ctx context.Context, in input) (typedTable, error) {
 				}
 				at = len(t.columns)
 				t.at[string(name)], t.columns = at, append(t.columns, field{name: string(name)})
+				if next, there := after[last]; there {
+					after[at] = next
+				}
+				after[last] = at
 			}
+			last = at
 			if c := value[0]; c == '"' || c == 't' || c == 'f' {
 				t.columns[at].text = true
 			}
@@ -78,7 +85,18 @@ func newJSONTable(ctx context.Context, in input) (typedTable, error) {
 		return nil, fmt.Errorf("%s: the %s rows have %s names in all, but one row only %.3g of them on average, too few for a table; give rows the "+
 			"same names, or write rows of numbers as LIBSVM text", in.Name(), units.Count(rows), units.Count(len(t.columns)), float64(values)/float64(rows))
 	}
+	t.order(after)
 	return t, nil
+}
+
+// order sorts the columns by which follows which.
+func (t *jsonTable) order(after map[int]int) {
+	sorted := make([]field, 0, len(t.columns))
+	for at, more := after[-1]; more; at, more = after[at] {
+		t.at[t.columns[at].name] = len(sorted)
+		sorted = append(sorted, t.columns[at])
+	}
+	t.columns = sorted
 }
 
 // A table of more than sparseCells cells has at least one value in mostEmpty of them: names that few rows have, or rows that have none,

@@ -143,7 +143,7 @@ func (k *Kinds) named(kind string) string {
 			}
 		}
 	}
-	return strings.Join(names, ",")
+	return option.Listed(names)
 }
 
 // applyKinds gives columns the kinds of a file.

@@ -248,5 +248,5 @@ func (t *table) tellOfMarked(at int, marked map[string]int, rows int) {
 		what = "classes %s, which elsewhere stand for a missing value"
 	}
 	t.notice(at, "label", "has the "+what+"; %s says that such labels are missing", strings.Join(list, " and "),
-		option.Set("na", strings.Join(names, ",")))
+		option.Set("na", option.Listed(names)))
 }
