@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"mercer/internal/engine/option"
 	"mercer/internal/engine/units"
@@ -162,31 +161,32 @@ func (t *table) counted(ctx context.Context, err error) error {
 	if !errors.As(err, &missed) || streamed(t.in) {
 		return err
 	}
-	var all atomic.Int64
+	all := 0
 	r, failed := t.readBy(ctx, func() parser {
 		p := t.newParser(nil)
 		p.labels = t.labelCells()
-		return &labelCounter{p, &all}
+		return &labelCounter{p}
 	})
 	if failed != nil {
 		return err
 	}
 	defer r.Close()
-	for _, failed := range restOf(r) {
+	for b, failed := range restOf(r) {
 		if failed != nil {
 			return err
 		}
+		all += b.X.Len()
+		if told := t.opt.Columns.Progress; told != nil {
+			told(all, r.Progress())
+		}
 	}
 	missed.error = option.Errorf("the label is missing (%q), as in %s of %s; give these rows labels, or leave them out with %s", missed.cell,
-		units.Count(int(t.dropped.Load())), units.Plural(int(all.Load()), "row"), option.Ref("drop_unlabelled"))
+		units.Count(int(t.dropped.Load())), units.Plural(all, "row"), option.Ref("drop_unlabelled"))
 	return err
 }
 
-// labelCounter counts rows, and those without a label.
-type labelCounter struct {
-	*tableParser
-	all *atomic.Int64
-}
+// labelCounter makes rows of nothing, and counts those without a label.
+type labelCounter struct{ *tableParser }
 
 func (c *labelCounter) parse(text []byte, line int, rows *rowBuffer) error {
 	rows.shape(0, 0, false)
@@ -198,8 +198,8 @@ func (c *labelCounter) parse(text []byte, line int, rows *rowBuffer) error {
 			return c.atLine(line, err)
 		}
 		if some {
-			c.all.Add(1)
 			c.unlabelled(row, lines > 1)
+			rows.endRow("")
 		}
 		text, line = rest, line+lines
 	}
@@ -208,7 +208,9 @@ func (c *labelCounter) parse(text []byte, line int, rows *rowBuffer) error {
 
 func (c *labelCounter) parseBatch(b *columnBatch, _ int, rows *rowBuffer) error {
 	rows.shape(0, 0, false)
-	c.all.Add(int64(b.rows))
+	for range b.rows {
+		rows.endRow("")
+	}
 	c.labelledOnly(b)
 	return nil
 }
@@ -228,6 +230,27 @@ func (t *table) tellOfLabels(c *collected, by *collector) {
 		col.missing += marked
 	}
 	t.tellOfMarked(at, by.marked, c.rows)
+	if a.measure == measureText {
+		t.tellOfLike(at, col)
+	}
+}
+
+// tellOfLike tells of classes whose names differ only by case or blanks.
+func (t *table) tellOfLike(at int, col *collectedColumn) {
+	alike := map[string][]string{}
+	for k, name := range col.values {
+		as := strings.ToLower(strings.Join(strings.Fields(name), " "))
+		alike[as] = append(alike[as], fmt.Sprintf("%q (%s)", shorten([]byte(name)), units.Plural(col.counts[k], "row")))
+	}
+	var groups []string
+	for _, as := range slices.Sorted(maps.Keys(alike)) {
+		if len(alike[as]) > 1 {
+			groups = append(groups, strings.Join(alike[as], " and "))
+		}
+	}
+	if len(groups) > 0 {
+		t.notice(at, "label", "has classes that differ only by case or blanks: %s; write them alike if they are the same", strings.Join(firsts(groups, 3), ", "))
+	}
 }
 
 // tellOfMarked tells of classes that are written like a missing value, with their rows if these are known.
