@@ -16,7 +16,7 @@ import (
 // columnFlags are the flags that say what the columns of a table are.
 func columnFlags(cmd *cobra.Command, o *dataset.ColumnOptions) {
 	f := cmd.Flags()
-	const list = " (names, indices, ranges such as 2-5 or first..last, or patterns such as price_*, separated by commas; quoted as in CSV)"
+	const list = " (names, indices, ranges such as 2-5 or first..last, or patterns such as price_*, separated by commas)"
 	f.StringVar(&o.Ignore, "ignore", "", "columns that are no inputs"+list)
 	f.StringVar(&o.Only, "only", "", "the only columns that are inputs")
 	f.StringVar(&o.ID, "id", "", "columns that name a row: no inputs")
