@@ -47,6 +47,7 @@ func TestColumnsOfJSONLinesKeepTheirOrder(t *testing.T) {
 		"two":       `{"a":1,"y":0}` + "\n",
 		"the last":  `{"a":1,"b":2,"c":"x"}` + "\n",
 		"none":      "{}\n",
+		"twice":     `{"b":1,"b":2,"y":1}` + "\n",
 	} {
 		f, err := openMemory([]byte(first+whole+whole), Options{Format: "jsonl", Label: "none"})
 		if err != nil {
