@@ -53,6 +53,9 @@ func TestMarksOfOneColumn(t *testing.T) {
 		if !slices.Equal(other.X.Dense.Row(1), missing) || other.X.Dense.Row(2)[0] != 1.5 {
 			t.Errorf("%s: another file has %v and %v, want %v", name, other.X.Dense.Row(1), other.X.Dense.Row(2), missing)
 		}
+		if _, err = readBytes([]byte("precip,tree\nT,U\nS,U\n"), Options{Schema: s}); err == nil || !strings.Contains(err.Error(), `f:3: column "precip": "S" is not a number`) {
+			t.Errorf("%s: a typing error in another file: %v", name, err)
+		}
 		record := make([]float32, s.Dim)
 		if err := NewEncoder(s).Map(record, map[string]any{"precip": "T", "tree": "U"}); err != nil || !slices.Equal(record, missing) {
 			t.Errorf("%s: a record gives %v, %v, want %v", name, record, err, missing)

@@ -266,7 +266,7 @@ func (t *table) planFor(m *Schema) error {
 		t.schema.Labels = nil
 	}
 	for i, c := range t.attributes {
-		if c.text && !c.code && t.roles[i].kind == numeric && !t.onlyMarks(i) {
+		if c.text && !c.code && t.roles[i].kind == numeric && !t.hasMarks(i) {
 			it := "the model"
 			if t.opt.like != "" {
 				it = "it"
@@ -279,10 +279,10 @@ func (t *table) planFor(m *Schema) error {
 	return nil
 }
 
-// onlyMarks says that what is no number in the first rows of a column stands for a missing value there.
-func (t *table) onlyMarks(i int) bool {
-	c := &t.schema.Columns[t.roles[i].input]
-	return c.Marks != nil && !slices.ContainsFunc(t.attributes[i].cells, func(cell string) bool { return !isNumber(cell) && !slices.Contains(c.Marks, cell) })
+// hasMarks says that the first rows of a column have texts that stand for a missing value there alone: if others are wrong, their place is told.
+func (t *table) hasMarks(i int) bool {
+	marks := t.schema.Columns[t.roles[i].input].Marks
+	return marks != nil && slices.ContainsFunc(t.attributes[i].cells, func(cell string) bool { return slices.Contains(marks, cell) })
 }
 
 // settleInputs settles how each input is read, and how labels are measured; texts says that one is categorical or coded.

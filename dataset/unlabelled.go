@@ -230,27 +230,6 @@ func (t *table) tellOfLabels(c *collected, by *collector) {
 		col.missing += marked
 	}
 	t.tellOfMarked(at, by.marked, c.rows)
-	if a.measure == measureText {
-		t.tellOfLike(at, col)
-	}
-}
-
-// tellOfLike tells of classes whose names differ only by case or blanks.
-func (t *table) tellOfLike(at int, col *collectedColumn) {
-	alike := map[string][]string{}
-	for k, name := range col.values {
-		as := strings.ToLower(strings.Join(strings.Fields(name), " "))
-		alike[as] = append(alike[as], fmt.Sprintf("%q (%s)", shorten([]byte(name)), units.Plural(col.counts[k], "row")))
-	}
-	var groups []string
-	for _, as := range slices.Sorted(maps.Keys(alike)) {
-		if len(alike[as]) > 1 {
-			groups = append(groups, strings.Join(alike[as], " and "))
-		}
-	}
-	if len(groups) > 0 {
-		t.notice(at, "label", "has classes that differ only by case or blanks: %s; write them alike if they are the same", strings.Join(firsts(groups, 3), ", "))
-	}
 }
 
 // tellOfMarked tells of classes that are written like a missing value, with their rows if these are known.
