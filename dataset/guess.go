@@ -290,7 +290,7 @@ func (t *table) settle(i int) (Column, error) {
 // tellOfMarks tells of texts that stand for a missing value in a column of numbers alone.
 func (t *table) tellOfMarks(i int) {
 	a := &t.attributes[i]
-	if a.marks == nil {
+	if a.marked == 0 || a.marks == nil {
 		return
 	}
 	var quoted []string

@@ -68,5 +68,28 @@ func TestMarksOfOneColumn(t *testing.T) {
 		if f, err = openMemory(weather("T"), Options{Columns: ColumnOptions{Categorical: "precip"}}); err != nil || len(f.Schema().Columns[0].Marks) > 0 {
 			t.Errorf("%s, as text: %v", name, err)
 		}
+		kinds := f.Profile().Kinds() // of the column as text
+		if kinds.Columns[0].NA != nil {
+			t.Errorf("%s: kinds %+v", name, kinds)
+		}
+		if f, err = openMemory(weather("T"), Options{}); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		kinds = f.Profile().Kinds()
+		if !slices.Equal(kinds.Columns[0].NA, []string{"T"}) {
+			t.Errorf("%s: kinds %+v", name, kinds)
+		}
+		kinds.Columns[0].NA = []string{"T", "S"}
+		if f, err = openMemory(weather("S"), Options{Columns: ColumnOptions{Kinds: kinds}}); err == nil {
+			rows, err = everything(f)
+		}
+		if err != nil || rows.X.Dense.Row(599)[1] != 1 || strings.Contains(fmt.Sprint(f.Notices()), "precip") {
+			t.Errorf("%s, by a file of kinds: %v, %s", name, err, f.Notices())
+		}
+	}
+	for _, wrong := range []string{`"kind":"category","na":["T"]`, `"kind":"number","na":["-999"]`} {
+		if _, err := ReadKinds(strings.NewReader(`{"columns":[{"name":"a",`+wrong+`}]}`), "kinds.json"); err == nil || !strings.Contains(err.Error(), "(na)") {
+			t.Errorf("%s: %v", wrong, err)
+		}
 	}
 }
