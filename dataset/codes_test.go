@@ -26,6 +26,18 @@ func TestCodesAreCategories(t *testing.T) {
 		"a last code": {column(600, func(i int) string { return codes[i%6] }),
 			`column "v" looks like numbers, but "5+" in line 7 is none: it becomes categories, of which it has 6`, false},
 		"a rare code": {column(600, func(i int) string { return codes[i%5+max(0, i%50-48)] }), "of which it has 6", false},
+		"a code below 1 %": {column(600, func(i int) string {
+			if i == 200 || i == 500 {
+				return "other"
+			}
+			return fmt.Sprint(9 + i%4)
+		}), `"other" in line 202 is none: it becomes categories, of which it has 5`, false},
+		"two typing errors": {column(600, func(i int) string {
+			if i == 300 || i == 400 {
+				return fmt.Sprint("O", i)
+			}
+			return fmt.Sprint(i % 5)
+		}), `"O300" is not a number`, true},
 		"one typing error": {column(600, func(i int) string {
 			if i == 300 {
 				return "1O"
@@ -34,10 +46,10 @@ func TestCodesAreCategories(t *testing.T) {
 		}), `"1O" is not a number`, true},
 		"many numbers": {column(600, func(i int) string {
 			if i%40 == 3 {
-				return "see below"
+				return fmt.Sprint("see ", i)
 			}
 			return fmt.Sprint(i)
-		}), `"see below" is not a number`, true},
+		}), `"see 3" is not a number`, true},
 	} {
 		f, err := openMemory([]byte(c.text), Options{})
 		if err == nil {

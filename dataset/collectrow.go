@@ -80,7 +80,7 @@ func (p *tableParser) collectCell(i int, cell []byte) (float64, error) {
 		switch {
 		case ok && p.schema.NA == nil:
 			return v, nil
-		case p.isMissing(cell) || !ok && noNumber(cell):
+		case p.isMissing(cell) || !ok && (noNumber(cell) || among(a.marks, cell)):
 			return math.NaN(), nil
 		case !ok:
 			if v, ok = parseOther(trim(cell), p.decimal); !ok {
@@ -94,7 +94,7 @@ func (p *tableParser) collectCell(i int, cell []byte) (float64, error) {
 		}
 		return p.collectText(i, cell)
 	}
-	if p.isMissing(cell) || a.measure != measureWords && noNumber(cell) {
+	if p.isMissing(cell) || a.measure != measureWords && noNumber(cell) || among(a.marks, cell) {
 		return math.NaN(), nil
 	}
 	switch a.measure {

@@ -152,9 +152,9 @@ func (t *table) chooseOrdinal(columns []attribute, spec string) error {
 	if spec == "" {
 		return nil
 	}
-	for part := range strings.SplitSeq(spec, ",") {
+	for _, part := range option.List(spec) {
 		name, levels, ordered := strings.Cut(part, "=")
-		if at := slices.Index(t.names, strings.TrimSpace(part)); at >= 0 {
+		if at := slices.Index(t.names, part); at >= 0 {
 			name, ordered = part, false
 		}
 		places, err := t.findAll("ordinal", name)
@@ -198,8 +198,7 @@ func (t *table) findAll(asked, spec string) ([]Place, error) {
 			}
 		}
 	}
-	for part := range strings.SplitSeq(spec, ",") {
-		part = strings.TrimSpace(part)
+	for _, part := range option.List(spec) {
 		if err := t.onlyOne(asked, part); err != nil {
 			return nil, err
 		}
@@ -265,8 +264,8 @@ func (o *ColumnOptions) markers() []string {
 		list = append(list, o.Kinds.NA...)
 	}
 	if o.NA != "" {
-		for part := range strings.SplitSeq(o.NA, ",") {
-			if part = strings.TrimSpace(part); !slices.Contains(list, part) {
+		for _, part := range option.List(o.NA) {
+			if !slices.Contains(list, part) {
 				list = append(list, part)
 			}
 		}

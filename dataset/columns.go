@@ -31,6 +31,8 @@ type firstCells struct {
 	cells   []string // without missing ones
 	word    string   // the first that stands for a missing value and could be a name, such as none
 	mark    string   // the first that stands for a missing value in a column of numbers or dates alone, such as -
+	marks   []string // that come again among many numbers, such as T, and stand for a missing value in this column alone
+	marked  int      // the cells that hold marks, of the first rows
 	written bool     // numbers with separators, currencies, …
 	decimal string   // their decimal separator
 	unit    string   // what follows all numbers
@@ -171,8 +173,7 @@ func (t *table) find(asked, spec string) ([]Place, error) {
 		return []Place{{spec, i}}, t.onlyOne(asked, spec)
 	}
 	var places []Place
-	for part := range strings.SplitSeq(spec, ",") {
-		part = strings.TrimSpace(part)
+	for _, part := range option.List(spec) {
 		if err := t.onlyOne(asked, part); err != nil {
 			return nil, err
 		}

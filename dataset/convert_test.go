@@ -131,7 +131,7 @@ func TestConvertNumbers(t *testing.T) {
 		{"d.arff", "@relation r\n@attribute a numeric\n@attribute 'b c' {x,'y z'}\n@data\n1,'y z'\n?,x\n% no\n", "d.csv", "a,b c\n1,y z\n,x\n"},
 		{"e.csv", "a;b\n1;x\n", "e.tsv", "a\tb\n1\tx\n"},
 		{"f.csv", "1,2\n3,4\n", "f.jsonl", "{\"0\":1,\"1\":2}\n{\"0\":3,\"1\":4}\n"},
-		{"g.jsonl", "{\"a\":1}\n\n{\"b\":true,\"a\":null}\n", "g.csv", "a,b\n1,\n,true\n"},
+		{"g.jsonl", "{\"a\":1}\n\n{\"b\":true,\"a\":null}\n", "g.csv", "b,a\n,1\ntrue,\n"},
 		{"h.csv", "a\n1\n+.5\n", "h.jsonl", "{\"a\":1}\n{\"a\":0.5}\n"},
 	} {
 		if got := string(converted(t, write(c.from, c.text), filepath.Join(dir, "out-"+c.to))); got != c.want {

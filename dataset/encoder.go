@@ -41,9 +41,10 @@ type encodedColumn struct {
 	codes map[string]int32 // nil: numeric, or coded
 	mean  float64
 
-	coder     coder // nil: numeric, or one-hot
-	marked    bool  // marks such as - stand for a missing value
-	indicator int   // the dimension that says that the value is missing; 0: none
+	coder     coder    // nil: numeric, or one-hot
+	marked    bool     // marks such as - stand for a missing value
+	marks     []string // and these
+	indicator int      // the dimension that says that the value is missing; 0: none
 }
 
 // NewEncoder makes an encoder of records by a schema. If the schema has no columns, as for an
@@ -53,7 +54,7 @@ func NewEncoder(s *Schema) *Encoder {
 	columns, at := withoutMeans(s.Columns), 0
 	for i := range columns {
 		c := &columns[i]
-		col := encodedColumn{name: c.Name, at: at, mean: c.Mean, marked: c.Categories == nil && c.Coding.marked()}
+		col := encodedColumn{name: c.Name, at: at, mean: c.Mean, marked: c.Categories == nil && c.Coding.marked(), marks: c.Marks}
 		if c.Categories != nil {
 			col.codes = make(map[string]int32, len(c.Categories))
 			for code, value := range c.Categories {
@@ -274,7 +275,7 @@ func (e *Encoder) value(dst []float32, c *encodedColumn, v any) error {
 }
 
 func (e *Encoder) cell(dst []float32, c *encodedColumn, v *cell) error {
-	isMissing := v.kind == cellMissing || v.kind == cellText && (e.isMissing(v.text) || c.marked && noNumber(v.text))
+	isMissing := v.kind == cellMissing || v.kind == cellText && (e.isMissing(v.text) || c.marked && noNumber(v.text) || among(c.marks, v.text))
 	switch {
 	case isMissing && (c.coder != nil || e.schema.Missing == missingAuto):
 		return e.missing(dst, c)
@@ -305,7 +306,7 @@ func (e *Encoder) cell(dst []float32, c *encodedColumn, v *cell) error {
 
 // isMissing says that a text stands for a missing value.
 func (e *Encoder) isMissing(text []byte) bool {
-	return missing(text) || e.schema.NA != nil && slices.Contains(e.schema.NA, string(text))
+	return missing(text) || among(e.schema.NA, text)
 }
 
 // coded writes a value of a column that has a coding.

@@ -173,8 +173,8 @@ func (t *table) commas(columns []attribute) {
 	}
 }
 
-// Columns of at most fewCodes different values are codes, such as 0, 1 and 5+, where this share of the cells or more is no number: typing errors
-// are rarer.
+// Columns of at most fewCodes different values are codes, such as 0, 1 and 5+, where this share of the cells or more is no number, or where what is none
+// comes again: typing errors are rarer, and seldom alike.
 const (
 	fewCodes   = 50
 	codedShare = 0.01
@@ -183,7 +183,7 @@ const (
 // isText reports whether most of the values of column j are not numbers, or they are codes of which some are none.
 func isText(rows [][]string, j int) bool {
 	texts, known, marks := 0, 0, 0
-	codes := map[string]bool{}
+	codes, distinct := map[string]bool{}, map[string]bool{} // of these, the latter are no numbers
 	for _, row := range rows {
 		switch {
 		case j >= len(row) || missing([]byte(row[j])):
@@ -196,10 +196,12 @@ func isText(rows [][]string, j int) bool {
 			}
 			if !isNumber(row[j]) {
 				texts++
+				distinct[row[j]] = true
 			}
 		}
 	}
-	coded := texts > 1 && float64(texts) >= codedShare*float64(known) && len(codes) <= min(fewCodes, known/4)
+	often := float64(texts) >= codedShare*float64(known) || 2*len(distinct) <= texts
+	coded := texts > 1 && often && len(codes) <= min(fewCodes, known/4)
 	return 2*texts > known || coded || known == 0 && marks > 0
 }
 

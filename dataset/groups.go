@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"mercer/internal/engine/option"
 )
 
 // member is what a group of columns may name: an input column, or a dimension of data without columns.
@@ -33,8 +35,7 @@ func (s *Schema) inputs(dim int) (all []member) {
 func (s *Schema) GroupDims(list string, dim int) ([][2]int, error) {
 	all := s.inputs(dim)
 	taken := make([]bool, len(all))
-	for part := range strings.SplitSeq(list, ",") {
-		part = strings.TrimSpace(part)
+	for _, part := range option.List(list) {
 		if !take(all, part, taken) {
 			return nil, fmt.Errorf("there is no input column %q for a group; there are %s", part, someOf(all))
 		}

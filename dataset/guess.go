@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mercer/internal/engine/option"
@@ -43,9 +45,47 @@ func (a *attribute) guess(rows [][]string, j int, isMissing func([]byte) bool, d
 	}
 	all := a.cells
 	a.withoutMarks()
+	a.withoutOwnMarks(decimals)
 	if a.guessOf(decimals); a.found != KindNumber && a.found != KindDate {
-		a.cells, a.mark = all, ""
+		a.cells, a.mark, a.marks = all, "", nil
 	}
+}
+
+// mostMarks is how many different texts may stand for a missing value in one column of numbers.
+const mostMarks = 3
+
+// withoutOwnMarks takes texts out of the cells that are known if there are few, they come again, and all others are numbers of which there are
+// many: codes have fewer values, and typing errors are rarer.
+func (a *attribute) withoutOwnMarks(decimals string) {
+	for _, by := range []byte(decimals) {
+		isOther := func(cell string) bool { return !isNumber(cell) && !allWritten([]string{cell}, by) }
+		first := slices.IndexFunc(a.cells, isOther)
+		if first < 0 {
+			return
+		}
+		counts := map[string]int{}
+		for _, cell := range a.cells[first:] {
+			if len(counts) <= 2*mostMarks && isOther(cell) {
+				counts[cell]++
+			}
+		}
+		if len(counts) > 2*mostMarks {
+			continue
+		}
+		maps.DeleteFunc(counts, func(_ string, n int) bool { return n < 2 })
+		numbers := slices.DeleteFunc(slices.Clone(a.cells), func(cell string) bool { return counts[cell] > 0 })
+		n := len(a.cells) - len(numbers)
+		often := n > 0 && float64(n) >= codedShare*float64(len(a.cells)) && n < len(numbers)
+		if often && len(counts) <= mostMarks && len(slices.Compact(slices.Sorted(slices.Values(numbers)))) > fewCodes {
+			a.marks, a.cells, a.marked = slices.Sorted(maps.Keys(counts)), numbers, n
+			return
+		}
+	}
+}
+
+// among says that a cell is one of some texts.
+func among(texts []string, cell []byte) bool {
+	return texts != nil && slices.Contains(texts, string(cell))
 }
 
 // withoutMarks takes cells that stand for a missing number or date out of those that are known, if there are others.
@@ -190,9 +230,13 @@ func (t *table) settle(i int) (Column, error) {
 	if a.mark != "" && a.kind == "" {
 		t.notice(i, "missing", "takes %q for a missing value; %s takes the column as text", a.mark, option.Set("categorical", a.name))
 	}
+	if kind != KindNumber {
+		a.marks = nil
+	}
 	switch kind {
 	case KindNumber:
-		a.measure, t.roles[i].kind = measureNumber, numeric
+		a.measure, t.roles[i].kind, column.Marks = measureNumber, numeric, a.marks
+		t.tellOfMarks(i)
 		if a.written || t.decimal == "," || a.text && a.kind == KindNumber {
 			column.Coding = &Coding{Kind: CodedNumber, Decimal: cmp.Or(a.decimal, t.decimal), Unit: a.unit, Scales: a.scales}
 			if (a.unit != "" || a.scales) && a.kind == "" {
@@ -241,6 +285,20 @@ func (t *table) settle(i int) (Column, error) {
 		a.coding = column.Coding
 	}
 	return column, nil
+}
+
+// tellOfMarks tells of texts that stand for a missing value in a column of numbers alone.
+func (t *table) tellOfMarks(i int) {
+	a := &t.attributes[i]
+	if a.marked == 0 || a.marks == nil {
+		return
+	}
+	var quoted []string
+	for _, mark := range a.marks {
+		quoted = append(quoted, strconv.Quote(string(shorten([]byte(mark)))))
+	}
+	t.notice(i, "missing", "takes %s, in %s of the first %s values, for a missing value among numbers; %s takes the column as text",
+		strings.Join(quoted, " and "), units.Count(a.marked), units.Count(a.marked+len(a.cells)), option.Set("categorical", a.name))
 }
 
 func firstPart(layout string) string {

@@ -15,8 +15,8 @@ import (
 	"mercer/internal/engine/units"
 )
 
-// jsonTable is a file with a JSON object a line as a typed table: the columns are the names of all objects, in the order
-// in which they are first seen. A string or a boolean makes its column one of texts; null, and a name that is not there, are missing.
+// jsonTable is a file with a JSON object a line as a typed table: the columns are the names of all objects, in the order in which they are first
+// seen, but that a new one stands beside its neighbour, as if no earlier object had lacked it. A string or a boolean makes its column one of texts; null, and a name that is not there, are missing.
 type jsonTable struct {
 	in      input
 	columns []field
@@ -46,6 +46,7 @@ func newJSONTable(ctx context.Context, in input) (typedTable, error) {
 	}
 	defer p.Close()
 	rows, values, header := 0, 0, 0
+	order := columnOrder{after: map[int]int{-1: -1}, before: map[int]int{-1: -1}}
 	for ; ; rows++ {
 		if p.line%1024 == 0 {
 			if err := ctx.Err(); err != nil {
@@ -63,6 +64,7 @@ func newJSONTable(ctx context.Context, in input) (typedTable, error) {
 				at = len(t.columns)
 				t.at[string(name)], t.columns = at, append(t.columns, field{name: string(name)})
 			}
+			order.add(at)
 			if c := value[0]; c == '"' || c == 't' || c == 'f' {
 				t.columns[at].text = true
 			}
@@ -73,12 +75,59 @@ func newJSONTable(ctx context.Context, in input) (typedTable, error) {
 		} else if err != nil {
 			return nil, err
 		}
+		order.end()
 	}
 	if cells := rows * len(t.columns); cells > sparseCells && values < cells/mostEmpty {
 		return nil, fmt.Errorf("%s: the %s rows have %s names in all, but one row only %.3g of them on average, too few for a table; give rows the "+
 			"same names, or write rows of numbers as LIBSVM text", in.Name(), units.Count(rows), units.Count(len(t.columns)), float64(values)/float64(rows))
 	}
+	sorted := make([]field, 0, len(t.columns))
+	for at := order.after[-1]; at >= 0; at = order.after[at] {
+		t.at[t.columns[at].name] = len(sorted)
+		sorted = append(sorted, t.columns[at])
+	}
+	t.columns = sorted
 	return t, nil
+}
+
+// columnOrder puts columns that are first seen late behind the one before them in their object, or else before the one after them.
+type columnOrder struct {
+	after, before map[int]int // a ring, in which -1 is before the first and after the last
+	last          int         // 1 more than the column before in the object; 0: none that has a place
+	leading       []int       // columns without a place at the start of the object
+}
+
+func (o *columnOrder) add(at int) {
+	_, placed := o.after[at]
+	switch {
+	case !placed && o.last == 0:
+		if _, waits := o.before[at]; !waits { // a name may be there twice
+			o.leading, o.before[at] = append(o.leading, at), -1
+		}
+		return
+	case !placed:
+		o.put(o.last-1, at)
+	case o.last == 0:
+		o.put(o.before[at], o.leading...)
+		o.leading = o.leading[:0]
+	}
+	o.last = at + 1
+}
+
+// put puts columns behind another.
+func (o *columnOrder) put(behind int, columns ...int) {
+	next := o.after[behind]
+	for _, at := range columns {
+		o.after[behind], o.before[at] = at, behind
+		behind = at
+	}
+	o.after[behind], o.before[next] = next, behind
+}
+
+// end ends an object.
+func (o *columnOrder) end() {
+	o.put(o.before[-1], o.leading...)
+	o.leading, o.last = o.leading[:0], 0
 }
 
 // A table of more than sparseCells cells has at least one value in mostEmpty of them: names that few rows have, or rows that have none,

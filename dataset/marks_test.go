@@ -1,86 +1,95 @@
 package dataset
 
 import (
-	"context"
 	"fmt"
-	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// Marks such as - are missing numbers and dates, told of in a line, in CSV and its kin, in files with types and in records; among words
-// they are words.
-func TestMarksOfMissingNumbers(t *testing.T) {
-	for _, mark := range []string{"-", "--", "—", ".", "#N/A", "#DIV/0!", "NaT", `\N`, "<NA>", "1.#IND", "N.A.", "unknown", "Not available", "(null)"} {
-		var b strings.Builder
-		b.WriteString("plain,written,day,word,y\n")
-		for i := range 80 {
-			cells := []string{fmt.Sprintf("%d.5", i), fmt.Sprintf(`"1,%03d"`, i), dayText(float64(i)), "ab"[i%2 : i%2+1]}
-			if cells[3] = cells[3] + "x"; i%10 == 3 {
-				cells = slices.Repeat([]string{mark}, 4)
+// A text that comes again among many numbers, such as T for a trace of rain, is a missing value in its column alone, in training, in files that
+// follow, and in records.
+func TestMarksOfOneColumn(t *testing.T) {
+	for name, write := range map[string]func(i int) string{
+		"plain":   func(i int) string { return fmt.Sprint(float64(i) / 100) },
+		"written": func(i int) string { return fmt.Sprintf(`"%d,%03d.50"`, 1+i%90, i) },
+	} {
+		weather := func(last string) []byte {
+			var b strings.Builder
+			b.WriteString("precip,tree,rain\n")
+			for i := range 599 {
+				cell := write(i)
+				if i%20 == 7 {
+					cell = "T"
+				}
+				fmt.Fprintf(&b, "%s,%c,%d\n", cell, "TU"[i%2], i%2)
 			}
-			fmt.Fprintf(&b, "%s,%d\n", strings.Join(cells, ","), i%2)
+			return []byte(b.String() + last + ",T,1\n")
 		}
-		f := openMessy(t, b.String(), Options{Label: "y"})
-		p := f.Profile()
-		for i, kind := range []string{KindNumber, KindNumber, KindDate, KindCategory} {
-			c := p.Columns[i]
-			if want := 8; c.Kind != kind || c.Missing != want && (i < 3 || c.Missing != 0) {
-				t.Errorf("%s: column %q is %s with %d missing", mark, c.Name, c.Kind, c.Missing)
-			}
-		}
-		if !missing([]byte(mark)) && !slices.ContainsFunc(f.Notices(), func(n Notice) bool {
-			return n.Column == "day" && n.Text == fmt.Sprintf("column %q takes %q for a missing value; categorical=day takes the column as text", "day", mark)
-		}) {
-			t.Errorf("%s: notices %v", mark, f.Notices())
-		}
-		all, err := Collect(context.Background(), f, 0)
+		f, err := openMemory(weather("T"), Options{})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: %v", name, err)
 		}
-		row := make([]float32, f.Schema().Dim)
-		if err := NewEncoder(f.Schema()).Map(row, map[string]any{"plain": mark, "written": mark, "day": mark, "word": mark}); err != nil {
-			t.Fatalf("%s: %v", mark, err)
+		want := `column "precip" takes "T", in 31 of the first 600 values, for a missing value among numbers; categorical=precip takes the column as text`
+		if told := fmt.Sprint(f.Notices()); !strings.Contains(told, want) {
+			t.Errorf("%s: told %s, want %s", name, told, want)
 		}
-		if at := all.X.Dense.Row(3); !slices.Equal(row, at) {
-			t.Errorf("%s: a record is %v, the row of the file %v", mark, row, at)
+		rows, err := everything(f)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
 		}
-		path := filepath.Join(t.TempDir(), "t.csv")
-		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
+		s := f.Schema()
+		if c := s.Columns[0]; !slices.Equal(c.Marks, []string{"T"}) || !c.Indicator || !slices.Equal(s.Columns[1].Categories, []string{"T", "U"}) {
+			t.Errorf("%s: columns %+v", name, s.Columns)
 		}
-		_, typed := readAs(t, path, "t.parquet")
-		if !slices.Equal(typed.X.Dense.Data, all.X.Dense.Data) {
-			t.Errorf("%s: Parquet has other rows", mark)
+		missing := slices.Clone(rows.X.Dense.Row(7))
+		if missing[0] != float32(s.Columns[0].Mean) || missing[1] != 1 || rows.X.Dense.Row(6)[1] != 0 {
+			t.Errorf("%s: rows %v and %v, where the mean is %g", name, rows.X.Dense.Row(6), missing, s.Columns[0].Mean)
+		}
+		other, err := readBytes([]byte("precip,tree\nT,U\nT,U\n1.5,U\n"), Options{Schema: s})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !slices.Equal(other.X.Dense.Row(1), missing) || other.X.Dense.Row(2)[0] != 1.5 {
+			t.Errorf("%s: another file has %v and %v, want %v", name, other.X.Dense.Row(1), other.X.Dense.Row(2), missing)
+		}
+		if _, err = readBytes([]byte("precip,tree\nT,U\nS,U\n"), Options{Schema: s}); err == nil || !strings.Contains(err.Error(), `f:3: column "precip": "S" is not a number`) {
+			t.Errorf("%s: a typing error in another file: %v", name, err)
+		}
+		record := make([]float32, s.Dim)
+		if err := NewEncoder(s).Map(record, map[string]any{"precip": "T", "tree": "U"}); err != nil || !slices.Equal(record, missing) {
+			t.Errorf("%s: a record gives %v, %v, want %v", name, record, err, missing)
+		}
+		if name == "plain" {
+			if _, err := readBytes(weather("S"), Options{}); err == nil || !strings.Contains(err.Error(), `f:601: column "precip": "S" is not a number`) {
+				t.Errorf("a typing error: %v", err)
+			}
+		}
+		if f, err = openMemory(weather("T"), Options{Columns: ColumnOptions{Categorical: "precip"}}); err != nil || len(f.Schema().Columns[0].Marks) > 0 {
+			t.Errorf("%s, as text: %v", name, err)
+		}
+		kinds := f.Profile().Kinds() // of the column as text
+		if kinds.Columns[0].NA != nil {
+			t.Errorf("%s: kinds %+v", name, kinds)
+		}
+		if f, err = openMemory(weather("T"), Options{}); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		kinds = f.Profile().Kinds()
+		if !slices.Equal(kinds.Columns[0].NA, []string{"T"}) {
+			t.Errorf("%s: kinds %+v", name, kinds)
+		}
+		kinds.Columns[0].NA = []string{"T", "S"}
+		if f, err = openMemory(weather("S"), Options{Columns: ColumnOptions{Kinds: kinds}}); err == nil {
+			rows, err = everything(f)
+		}
+		if err != nil || rows.X.Dense.Row(599)[1] != 1 || strings.Contains(fmt.Sprint(f.Notices()), "precip") {
+			t.Errorf("%s, by a file of kinds: %v, %s", name, err, f.Notices())
 		}
 	}
-}
-
-// A column of marks alone is text, also when it is converted; among labels that are numbers a mark is a missing one, among others a class.
-func TestMarksAlone(t *testing.T) {
-	f := openMessy(t, "a,b,y\n1,-,+\n2,,-\n3,-,+\n", Options{})
-	if c := f.Schema().Columns[1]; !slices.Equal(c.Categories, []string{"", "-"}) {
-		t.Errorf("%+v", c)
-	}
-	if all, err := Collect(context.Background(), f, 0); err != nil || !math.IsNaN(all.Y[0]) {
-		t.Errorf("%v %v", all, err)
-	}
-	_, err := Collect(context.Background(), openMessy(t, "a,y\n1,1\n2,0\n3,-\n", Options{}), 0)
-	if err == nil || !strings.Contains(err.Error(), `the label is missing ("-")`) {
-		t.Errorf("error %v", err)
-	}
-	dir := t.TempDir()
-	from, to := filepath.Join(dir, "a.csv"), filepath.Join(dir, "a.jsonl")
-	if err := os.WriteFile(from, []byte("a,b\n1,-\n-,-\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Convert(context.Background(), from, to, "jsonl", Options{}); err != nil {
-		t.Fatal(err)
-	}
-	if text, _ := os.ReadFile(to); string(text) != "{\"a\":1,\"b\":\"-\"}\n{\"a\":null,\"b\":\"-\"}\n" {
-		t.Errorf("%s", text)
+	for _, wrong := range []string{`"kind":"category","na":["T"]`, `"kind":"number","na":["-999"]`} {
+		if _, err := ReadKinds(strings.NewReader(`{"columns":[{"name":"a",`+wrong+`}]}`), "kinds.json"); err == nil || !strings.Contains(err.Error(), "(na)") {
+			t.Errorf("%s: %v", wrong, err)
+		}
 	}
 }

@@ -51,6 +51,7 @@ type ColumnProfile struct {
 
 	layouts []string
 	order   []string
+	marks   []string
 	buckets int
 }
 
@@ -76,7 +77,7 @@ func (p *Profile) Kinds() *Kinds {
 	k := &Kinds{}
 	for i := range p.Columns {
 		c := &p.Columns[i]
-		k.Columns = append(k.Columns, ColumnKind{Name: c.Name, Kind: c.Kind, Order: c.order, Layouts: c.layouts, Buckets: c.buckets})
+		k.Columns = append(k.Columns, ColumnKind{Name: c.Name, Kind: c.Kind, Order: c.order, Layouts: c.layouts, NA: c.marks, Buckets: c.buckets})
 	}
 	return k
 }
@@ -115,6 +116,9 @@ func (t *table) describe(c *collected) *Profile {
 		a, col := &t.attributes[i], &c.columns[i]
 		d := ColumnProfile{Place: Place{a.name, i}, Kind: t.kindOf(i), Missing: col.missing, Relation: -1,
 			layouts: a.layouts, order: a.order, buckets: a.buckets}
+		if d.Kind == KindNumber {
+			d.marks = a.marks
+		}
 		switch a.measure {
 		case measureNothing:
 		case measureText:

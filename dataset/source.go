@@ -129,6 +129,9 @@ type Column struct {
 	// with the same value.
 	Means *Means `json:"means,omitempty"`
 
+	// Marks are texts that stand for a missing value in this column of numbers, besides the usual ones and Schema.NA.
+	Marks []string `json:"marks,omitempty"`
+
 	// Indicator means that the last dimension of the column is 1 where the value is missing.
 	Indicator bool `json:"indicator,omitempty"`
 

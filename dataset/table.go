@@ -266,7 +266,7 @@ func (t *table) planFor(m *Schema) error {
 		t.schema.Labels = nil
 	}
 	for i, c := range t.attributes {
-		if c.text && !c.code && t.roles[i].kind == numeric {
+		if c.text && !c.code && t.roles[i].kind == numeric && !t.hasMarks(i) {
 			it := "the model"
 			if t.opt.like != "" {
 				it = "it"
@@ -277,6 +277,12 @@ func (t *table) planFor(m *Schema) error {
 	}
 	t.layOut()
 	return nil
+}
+
+// hasMarks says that the first rows of a column have texts that stand for a missing value there alone: if others are wrong, their place is told.
+func (t *table) hasMarks(i int) bool {
+	marks := t.schema.Columns[t.roles[i].input].Marks
+	return marks != nil && slices.ContainsFunc(t.attributes[i].cells, func(cell string) bool { return slices.Contains(marks, cell) })
 }
 
 // settleInputs settles how each input is read, and how labels are measured; texts says that one is categorical or coded.
@@ -310,7 +316,7 @@ func (t *table) settleLabel(i int) {
 	if c.written && strings.Contains(c.cells[0], "%") {
 		t.notice(i, "label", "has labels such as %q, which are taken for, and predicted as, parts of 1", c.cells[0])
 	}
-	if c.unit != "" || c.scales { // labels stay what they are
+	if c.unit != "" || c.scales || c.written && c.marks != nil { // labels stay what they are
 		c.text, c.written = true, false
 	}
 	c.measure = measureNumber
@@ -385,7 +391,7 @@ func (t *table) settleOptions() (err error) {
 
 // isMissing reports whether a cell stands for a missing value.
 func (t *table) isMissing(cell []byte) bool {
-	return missing(cell) || t.schema.NA != nil && slices.Contains(t.schema.NA, string(cell))
+	return missing(cell) || among(t.schema.NA, cell)
 }
 
 // layOut assigns dimensions to the input columns and codes to their categories.

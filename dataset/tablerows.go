@@ -308,8 +308,9 @@ func (p *tableParser) put(dense []float32, at int, v float32) {
 func (p *tableParser) coded(i int, cell []byte, dense []float32) error {
 	r := &p.roles[i]
 	c := p.coders[r.input]
-	if p.isMissing(cell) || p.schema.Columns[r.input].Coding.marked() && noNumber(cell) {
-		switch column := &p.schema.Columns[r.input]; {
+	column := &p.schema.Columns[r.input]
+	if p.isMissing(cell) || column.Coding.marked() && noNumber(cell) || among(column.Marks, cell) {
+		switch {
 		case p.schema.Missing == "zero":
 			p.values = p.values[:0]
 		case p.auto() || p.schema.Missing == "mean" || column.Coding.Kind == CodedHashed || column.Coding.Kind == CodedText:
@@ -318,7 +319,7 @@ func (p *tableParser) coded(i int, cell []byte, dense []float32) error {
 			return p.wrong(i, cell, option.Errorf("the value is missing (%q); %s or %s fills it in", cell,
 				option.Set("missing", missingAuto), option.Set("missing", "zero")))
 		}
-		switch k := p.schema.Columns[r.input].Coding.Kind; {
+		switch k := column.Coding.Kind; {
 		case r.indicator > 0:
 			p.put(dense, r.indicator, 1)
 		case k != CodedHashed && k != CodedText:
@@ -430,7 +431,7 @@ func (p *tableParser) number(i int, cell []byte) (v float64, filled bool, err er
 		return v, false, nil
 	case ok:
 		return 0, false, p.wrong(i, cell, fmt.Errorf("%s is out of float32's range (3.4e38)", shorten(cell)))
-	case absent(cell):
+	case absent(cell) || among(p.schema.Columns[p.roles[i].input].Marks, cell):
 		return p.filled(i, cell)
 	case notFinite(cell):
 		return 0, false, p.wrong(i, cell, p.notFinite("", cell))

@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"mercer/internal/engine/option"
 	"mercer/internal/engine/units"
@@ -162,31 +161,32 @@ func (t *table) counted(ctx context.Context, err error) error {
 	if !errors.As(err, &missed) || streamed(t.in) {
 		return err
 	}
-	var all atomic.Int64
+	all := 0
 	r, failed := t.readBy(ctx, func() parser {
 		p := t.newParser(nil)
 		p.labels = t.labelCells()
-		return &labelCounter{p, &all}
+		return &labelCounter{p}
 	})
 	if failed != nil {
 		return err
 	}
 	defer r.Close()
-	for _, failed := range restOf(r) {
+	for b, failed := range restOf(r) {
 		if failed != nil {
 			return err
 		}
+		all += b.X.Len()
+		if told := t.opt.Columns.Progress; told != nil {
+			told(all, r.Progress())
+		}
 	}
 	missed.error = option.Errorf("the label is missing (%q), as in %s of %s; give these rows labels, or leave them out with %s", missed.cell,
-		units.Count(int(t.dropped.Load())), units.Plural(int(all.Load()), "row"), option.Ref("drop_unlabelled"))
+		units.Count(int(t.dropped.Load())), units.Plural(all, "row"), option.Ref("drop_unlabelled"))
 	return err
 }
 
-// labelCounter counts rows, and those without a label.
-type labelCounter struct {
-	*tableParser
-	all *atomic.Int64
-}
+// labelCounter makes rows of nothing, and counts those without a label.
+type labelCounter struct{ *tableParser }
 
 func (c *labelCounter) parse(text []byte, line int, rows *rowBuffer) error {
 	rows.shape(0, 0, false)
@@ -198,8 +198,8 @@ func (c *labelCounter) parse(text []byte, line int, rows *rowBuffer) error {
 			return c.atLine(line, err)
 		}
 		if some {
-			c.all.Add(1)
 			c.unlabelled(row, lines > 1)
+			rows.endRow("")
 		}
 		text, line = rest, line+lines
 	}
@@ -208,7 +208,9 @@ func (c *labelCounter) parse(text []byte, line int, rows *rowBuffer) error {
 
 func (c *labelCounter) parseBatch(b *columnBatch, _ int, rows *rowBuffer) error {
 	rows.shape(0, 0, false)
-	c.all.Add(int64(b.rows))
+	for range b.rows {
+		rows.endRow("")
+	}
 	c.labelledOnly(b)
 	return nil
 }
@@ -248,5 +250,5 @@ func (t *table) tellOfMarked(at int, marked map[string]int, rows int) {
 		what = "classes %s, which elsewhere stand for a missing value"
 	}
 	t.notice(at, "label", "has the "+what+"; %s says that such labels are missing", strings.Join(list, " and "),
-		option.Set("na", strings.Join(names, ",")))
+		option.Set("na", option.Listed(names)))
 }

@@ -265,3 +265,21 @@ func TestWrittenLabelsAreDescribed(t *testing.T) {
 		}
 	}
 }
+
+// To count rows without a label tells how far it is.
+func TestCountingOfUnlabelledRowsShowsProgress(t *testing.T) {
+	for name, data := range map[string]string{
+		"csv":   "x,bought\n2.5,yes\n3,no\n" + strings.Repeat("1.5,\n", 10_000),
+		"jsonl": `{"x":1,"bought":"yes"}` + "\n" + strings.Repeat(`{"x":1.5,"bought":null}`+"\n", 10_000),
+	} {
+		told := 0
+		f, err := openMemory([]byte(data), Options{Columns: ColumnOptions{Progress: func(rows int, _ float64) { told = rows }}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		told = 0
+		if _, err = everything(f); err == nil || !strings.Contains(err.Error(), "as in 10,000 of 10,") || told <= 10_000 {
+			t.Errorf("%s: %v, told of %d rows", name, err, told)
+		}
+	}
+}

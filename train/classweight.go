@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mercer/dataset"
+	"mercer/internal/engine/option"
 )
 
 // classWeights returns the factors given by ClassWeight, nil if there are none.
@@ -26,7 +27,7 @@ func (c *Config) classWeights(classes *dataset.Classes, sum *dataset.Summary) ([
 		weights[k] = 1
 	}
 	given := make([]bool, len(labels))
-	for part := range strings.SplitSeq(c.ClassWeight, ",") {
+	for _, part := range option.List(c.ClassWeight) {
 		at := strings.LastIndexByte(part, '=')
 		if at < 0 {
 			return nil, fmt.Errorf("class weight %q is neither balanced nor LABEL=WEIGHT", part)

@@ -93,7 +93,7 @@ func (o *LDA) check(*Config) error {
 func (o LDA) priors() (map[string]float64, error) {
 	priors := map[string]float64{}
 	sum := 0.0
-	for part := range strings.SplitSeq(o.Priors, ",") {
+	for _, part := range option.List(o.Priors) {
 		at := strings.LastIndexByte(part, '=')
 		if at < 0 {
 			return nil, fmt.Errorf("priors %q: %q is neither equal nor LABEL=NUMBER", o.Priors, part)

@@ -13,6 +13,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/internal/app/render"
+	"mercer/internal/engine/option"
 	"mercer/internal/engine/report"
 	"mercer/model"
 	"mercer/train"
@@ -90,7 +91,7 @@ func commandOf(m *model.Model) string {
 				names = append(names, fmt.Sprint(p.At))
 			}
 		}
-		flag(name, strings.Join(names, ","))
+		flag(name, option.Listed(names))
 	}
 	if info.Task == "outliers" && schema.Labels == nil {
 		flag("label", "none")
@@ -102,7 +103,7 @@ func commandOf(m *model.Model) string {
 		if schema.Weight != nil {
 			list("weight", []dataset.Place{*schema.Weight})
 		}
-		flag("na", strings.Join(schema.NA, ","))
+		flag("na", option.Listed(schema.NA))
 		if schema.Missing != "auto" {
 			flag("missing", schema.Missing)
 		}

@@ -37,7 +37,16 @@ func columnFlags(cmd *cobra.Command, o *dataset.ColumnOptions) {
 			return
 		}
 		said[n.Text] = true
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s\n", cmd.CommandPath(), oneLine(n.Err))
+		if text := fmt.Sprintf("%s: note: %s", cmd.CommandPath(), oneLine(n.Err)); progressOf(cmd).draws() {
+			progressOf(cmd).say(text)
+		} else {
+			fmt.Fprintln(cmd.ErrOrStderr(), text)
+		}
+	}
+	o.Progress = func(rows int, share float64) {
+		if p := progressOf(cmd); p.draws() {
+			p.Report("look", rows, share)
+		}
 	}
 }
 

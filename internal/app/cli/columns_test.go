@@ -91,3 +91,34 @@ func TestTablesOfOtherPrograms(t *testing.T) {
 		t.Errorf("a class for each row: %d, %s", r.code, r.stderr)
 	}
 }
+
+// The look at all rows of a table shows how far it is, and notes have lines of their own above that.
+func TestLookShowsProgress(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("rain,tree,y\n")
+	for i := range 3000 {
+		cell := fmt.Sprint(float64(i) / 8)
+		if i%30 == 0 {
+			cell = "T"
+		}
+		fmt.Fprintf(&text, "%s,%c,%d\n", cell, "abc"[i%3], i/7%2)
+	}
+	path := write(t, t.TempDir(), "rain.csv", text.String())
+	for _, command := range []string{"train", "inspect"} {
+		args := []string{command, path, "--progress", "always"}
+		if command == "train" {
+			args = append(args, "-o", path+".m", "--features", "16")
+		}
+		r := mercer(t, args...)
+		if r.code != 0 || !strings.Contains(r.stderr, "\rlook ") {
+			t.Errorf("%s: %d: %q", command, r.code, r.stderr)
+		}
+		want := `note: column "rain" takes "T", in 67 of the first 1,999 values, for a missing value among numbers; --categorical rain takes the column as text`
+		if command == "train" && !strings.Contains(r.stderr, "mercer train: "+want+"  ") && !strings.Contains(r.stderr, "mercer train: "+want+"\n") {
+			t.Errorf("%s: %q", command, r.stderr)
+		}
+	}
+	if r := mercer(t, "predict", path+".m", path); r.code != 0 || strings.Contains(r.stderr, "rain") {
+		t.Errorf("predict: %d: %s", r.code, r.stderr)
+	}
+}

@@ -120,7 +120,6 @@ func inspectData(cmd *cobra.Command, path string, opt dataset.Options, p *Progre
 		return err
 	}
 	opt.Columns.Exact, opt.Columns.Notice, opt.LabelsOptional = true, nil, true
-	opt.Columns.Progress = func(rows int, share float64) { p.Report("look", rows, share) }
 	src, err := dataset.Open(cmd.Context(), path, opt)
 	if err != nil {
 		return err

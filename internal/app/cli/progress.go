@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -55,8 +56,27 @@ func NewProgress(cmd *cobra.Command, when string) (*Progress, error) {
 	default:
 		return nil, usagef("--progress %q is not known; known are auto, always, never", when)
 	}
+	if ctx := cmd.Context(); ctx != nil {
+		cmd.SetContext(context.WithValue(ctx, progressKey{}, p))
+	}
 	return p, nil
 }
+
+// progressKey is the key of a command's progress in its context.
+type progressKey struct{}
+
+// progressOf is the progress of a command, nil as long as it has none.
+func progressOf(cmd *cobra.Command) *Progress {
+	ctx := cmd.Context()
+	if ctx == nil {
+		return nil
+	}
+	p, _ := ctx.Value(progressKey{}).(*Progress)
+	return p
+}
+
+// draws says that there is a line on a terminal.
+func (p *Progress) draws() bool { return p != nil && p.w != nil }
 
 // atOnce is the beginning of a stage in which what is done was done before, and says nothing of its pace.
 const atOnce = 100 * time.Millisecond
