@@ -260,28 +260,25 @@ func looksLikeTimes(name string, cells []string) bool {
 	})
 }
 
-// oddDate is the first cell that is no date, if most of them are dates of one layout; "" if there is none.
-func oddDate(cells []string) string {
+// oddDates are the cells that are no dates, if most of them are dates of one layout.
+func oddDates(cells []string) []string {
 	for _, from := range []int{0, len(cells) / 3, len(cells) / 2} {
 		if from >= len(cells) {
 			continue
 		}
-		layout, bad, n := commonLayout(append([]string{cells[from]}, cells...), false), "", 0
+		layout := commonLayout(append([]string{cells[from]}, cells...), false)
 		if layout == "" {
 			continue
 		}
-		for _, cell := range cells {
-			if _, ok := parseDate(layout, cell); !ok {
-				if n++; bad == "" {
-					bad = cell
-				}
-			}
-		}
-		if 2*n < len(cells) {
+		bad := slices.DeleteFunc(slices.Clone(cells), func(cell string) bool {
+			_, ok := parseDate(layout, cell)
+			return ok
+		})
+		if 2*len(bad) < len(cells) {
 			return bad
 		}
 	}
-	return ""
+	return nil
 }
 
 // ambiguous says that day and month could be the other way round in all cells of a layout.

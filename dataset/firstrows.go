@@ -129,7 +129,7 @@ func (t *table) lookAt(rows [][]string, lines []int) ([]attribute, error) {
 		columns[j].guess(rows, j, t.isMissing, t.decimals())
 		if columns[j].found == KindCategory && !columns[j].code {
 			columns[j].odd, columns[j].oddLine = odd(rows, lines, j, t.isMissing, t.decimals())
-			columns[j].oddDate = oddDate(columns[j].cells)
+			columns[j].oddDate = strings.Join(firsts(oddDates(columns[j].cells), 1), "")
 		}
 	}
 	t.commas(columns)

@@ -46,9 +46,29 @@ func (a *attribute) guess(rows [][]string, j int, isMissing func([]byte) bool, d
 	all := a.cells
 	a.withoutMarks()
 	a.withoutOwnMarks(decimals)
-	if a.guessOf(decimals); a.found != KindNumber && a.found != KindDate {
+	a.guessOf(decimals)
+	if a.found == KindCategory && a.withoutDateMarks() {
+		a.guessOf(decimals)
+	}
+	if a.found != KindNumber && a.found != KindDate {
 		a.cells, a.mark, a.marks = all, "", nil
 	}
+}
+
+// withoutDateMarks is withoutOwnMarks for texts among dates, such as never, and says whether there are any.
+func (a *attribute) withoutDateMarks() bool {
+	counts := map[string]int{}
+	odd := oddDates(a.cells)
+	for _, cell := range odd {
+		counts[cell]++
+	}
+	maps.DeleteFunc(counts, func(_ string, n int) bool { return n < 2 })
+	if len(counts) == 0 || len(counts) > mostMarks || float64(len(odd)) < codedShare*float64(len(a.cells)) {
+		return false
+	}
+	dates := slices.DeleteFunc(slices.Clone(a.cells), func(cell string) bool { return counts[cell] > 0 })
+	a.marks, a.marked, a.cells = slices.Sorted(maps.Keys(counts)), len(a.cells)-len(dates), dates
+	return true
 }
 
 // mostMarks is how many different texts may stand for a missing value in one column of numbers.
@@ -230,7 +250,7 @@ func (t *table) settle(i int) (Column, error) {
 	if a.mark != "" && a.kind == "" {
 		t.notice(i, "missing", "takes %q for a missing value; %s takes the column as text", a.mark, option.Set("categorical", a.name))
 	}
-	if kind != KindNumber {
+	if kind != KindNumber && kind != KindDate {
 		a.marks = nil
 	}
 	switch kind {
@@ -267,7 +287,8 @@ func (t *table) settle(i int) (Column, error) {
 				t.column(i), option.Ref("date"), firstOther(a.cells), option.Ref("schema"))
 		}
 		a.layouts = layouts
-		a.measure = measureDate
+		a.measure, column.Marks = measureDate, a.marks
+		t.tellOfMarks(i)
 		column.Coding = &Coding{Kind: CodedDate, Layouts: layouts, Hours: hours}
 		if a.kind == "" && a.cells != nil && ambiguous(layouts, a.cells) {
 			t.notice(i, "date", "has dates such as %q, of which the first number is taken for the %s; a file of kinds says otherwise (%s)",
@@ -297,8 +318,8 @@ func (t *table) tellOfMarks(i int) {
 	for _, mark := range a.marks {
 		quoted = append(quoted, strconv.Quote(string(shorten([]byte(mark)))))
 	}
-	t.notice(i, "missing", "takes %s, in %s of the first %s values, for a missing value among numbers; %s takes the column as text",
-		strings.Join(quoted, " and "), units.Count(a.marked), units.Count(a.marked+len(a.cells)), option.Set("categorical", a.name))
+	t.notice(i, "missing", "takes %s, in %s of the first %s values, for a missing value among %ss; %s takes the column as text",
+		strings.Join(quoted, " and "), units.Count(a.marked), units.Count(a.marked+len(a.cells)), cmp.Or(a.kind, a.found), option.Set("categorical", a.name))
 }
 
 func firstPart(layout string) string {

@@ -37,7 +37,7 @@ type ColumnKind struct {
 	// is one such as 2024Q3, "week" one such as 2024-W07. None means that they are found out.
 	Layouts []string `json:"layouts,omitempty"`
 
-	// NA are texts that stand for a missing value in this column of numbers alone. nil means that they are found out.
+	// NA are texts that stand for a missing value in this column of numbers or dates alone. nil means that they are found out.
 	NA []string `json:"na,omitempty"`
 
 	// Buckets is the number of dimensions of a text.
@@ -90,8 +90,8 @@ func (k *Kinds) check() error {
 			return fmt.Errorf("column %q has an order, but is no ordinal column", c.Name)
 		case c.Layouts != nil && c.Kind != KindDate:
 			return fmt.Errorf("column %q has layouts, but is no date", c.Name)
-		case len(c.NA) > 0 && (c.Kind != KindNumber || slices.ContainsFunc(c.NA, isNumber)):
-			return fmt.Errorf("column %q has texts that stand for a missing value (na), which are for columns of numbers and no numbers themselves", c.Name)
+		case len(c.NA) > 0 && (c.Kind != KindNumber && c.Kind != KindDate || slices.ContainsFunc(c.NA, isNumber)):
+			return fmt.Errorf("column %q has texts that stand for a missing value (na), which are for columns of numbers and dates, and no numbers themselves", c.Name)
 		case len(c.Layouts) > maxLayouts:
 			return fmt.Errorf("column %q has %d layouts; %d are possible", c.Name, len(c.Layouts), maxLayouts)
 		case c.Buckets != 0 && c.Kind != KindText:

@@ -93,3 +93,48 @@ func TestMarksOfOneColumn(t *testing.T) {
 		}
 	}
 }
+
+// So is one among dates, such as never; a single cell that is none makes the column categories, which is told.
+func TestMarksAmongDates(t *testing.T) {
+	table := func(mark func(i int) string) []byte {
+		var b strings.Builder
+		b.WriteString("left,rain\n")
+		for i := range 600 {
+			cell := fmt.Sprintf("2024-%02d-%02d", 1+i%12, 1+i%28)
+			if m := mark(i); m != "" {
+				cell = m
+			}
+			fmt.Fprintf(&b, "%s,%d\n", cell, i%2)
+		}
+		return []byte(b.String())
+	}
+	f, err := openMemory(table(func(i int) string { return map[int]string{7: "never", 9: "99-99-9999"}[i%20] }), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `column "left" takes "99-99-9999" and "never", in 60 of the first 600 values, for a missing value among dates; categorical=left takes the column as text`
+	if told := fmt.Sprint(f.Notices()); !strings.Contains(told, want) {
+		t.Errorf("told %s, want %s", told, want)
+	}
+	s := f.Schema()
+	if c := s.Columns[0]; c.Coding == nil || c.Coding.Kind != CodedDate || !slices.Equal(c.Marks, []string{"99-99-9999", "never"}) || !c.Indicator {
+		t.Errorf("columns %+v", s.Columns)
+	}
+	other, err := readBytes([]byte("left\nnever\n2024-05-01\n"), Options{Schema: s})
+	if err != nil || other.X.Len() != 2 {
+		t.Fatalf("another file: %v", err)
+	}
+	record := make([]float32, s.Dim)
+	if err := NewEncoder(s).Map(record, map[string]any{"left": "never"}); err != nil || !slices.Equal(record, other.X.Dense.Row(0)) {
+		t.Errorf("a record has %v, the file %v (%v)", record, other.X.Dense.Row(0), err)
+	}
+	if _, err = readBytes([]byte("left\nsoon\n"), Options{Schema: s}); err == nil || !strings.Contains(err.Error(), `"soon"`) {
+		t.Errorf("a typing error in another file: %v", err)
+	}
+	if f, err = openMemory(table(func(i int) string { return map[int]string{77: "2024-13-45"}[i] }), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if told := fmt.Sprint(f.Notices()); !strings.Contains(told, `looks like dates, but "2024-13-45" is none`) {
+		t.Errorf("told %s", told)
+	}
+}
