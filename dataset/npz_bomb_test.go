@@ -55,7 +55,9 @@ func TestNPZBombsAreBounded(t *testing.T) {
 		t.Skip("seconds")
 	}
 	const large = 64 << 20
-	claims := func(dtype, shape string, first ...int64) []byte { return npyFile(dtype, false, shape, integers(first...)) }
+	claims := func(dtype, shape string, first ...int64) []byte {
+		return npyFile(dtype, false, shape, integers(first...))
+	}
 	for _, c := range []struct {
 		name    string
 		arrays  parts // instead of those of three rows
