@@ -349,7 +349,7 @@ func (d *demo) writeDigits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(d.write, 0o755); err != nil {
+	if err := atomicfile.MkdirAll(d.write, 0o755); err != nil {
 		return err
 	}
 	for _, part := range []struct {

@@ -17,7 +17,7 @@ import (
 const exitInterrupted = 130
 
 // grace is how long an interrupted command may take to end by itself. A dense solve takes longer, and is left.
-const grace = 250 * time.Millisecond
+var grace = 250 * time.Millisecond // a constant but for tests
 
 // collectSeldom lets garbage be a fifth of the heap, or 13 MB, as long as what it returns is alive: it counts as heap, and takes no memory, since
 // nothing is written to it. Batches, blocks and panels are used again, so there is little garbage: letting it double a heap that is all

@@ -137,36 +137,52 @@ func shards(t *testing.T, data, dir string) {
 	}
 }
 
-// Every command that takes time, and every learner, ends with exit code 130 wherever it looks whether it is to end: with one line, hardly a
-// look more, and nothing written.
-func TestEveryCommandEndsWhereverItLooks(t *testing.T) {
-	line, dir := waysOf(t), t.TempDir()
+// workInputs makes the files that working names in dir.
+func workInputs(t *testing.T, dir string) {
+	t.Helper()
 	clean := write(t, dir, "clean.csv", strings.Repeat("1,2,3\n2,3,5\n4,1,7\n3,3,1\n", 30))
 	write(t, dir, "ROWS", strings.Repeat("1 1:2 3:4\n-1 1:1 2:0.5\n-1 2:3\n", 30))
 	ok(t, "liblinear-train", "-q", filepath.Join(dir, "ROWS"), filepath.Join(dir, "LIBLINEAR"))
 	ok(t, "train", clean, "-o", filepath.Join(dir, "model"), "--learner", "ridge", "--features", "16", "--save-stats", filepath.Join(dir, "STATISTICS"))
 	shards(t, clean, dir)
+}
+
+// workArgs are the arguments of a command with the files of workInputs in dir for their names; of a folder, which the command
+// changes, a copy in another one.
+func workArgs(t *testing.T, args []string, dir, copies string) []string {
+	t.Helper()
+	for i, arg := range args {
+		from := filepath.Join(dir, arg)
+		if info, err := os.Stat(from); err != nil {
+			continue
+		} else if args[i] = from; info.IsDir() {
+			args[i] = filepath.Join(copies, "plan")
+			if err := os.CopyFS(args[i], os.DirFS(from)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return args
+}
+
+// Every command that takes time, and every learner, ends with exit code 130 wherever it looks whether it is to end: with one line, hardly a
+// look more, and nothing written.
+func TestEveryCommandEndsWhereverItLooks(t *testing.T) {
+	line, dir := waysOf(t), t.TempDir()
+	workInputs(t, dir)
 	for name, way := range workOf(t) {
 		t.Run(name, func(t *testing.T) {
 			table := "messy.csv"
 			run := func(place [4]uintptr) (r result, ctx *told, written []string) {
 				args, out := line(way, table)
-				for i, arg := range args {
-					from := filepath.Join(dir, arg)
-					if info, err := os.Stat(from); err != nil {
-						continue
-					} else if args[i] = from; info.IsDir() {
-						args[i] = filepath.Join(t.TempDir(), "plan")
-						if err := os.CopyFS(args[i], os.DirFS(from)); err != nil {
-							t.Fatal(err)
+				args = workArgs(t, args, dir, t.TempDir())
+				defer func() {
+					for _, arg := range args {
+						if left, _ := fs.Glob(os.DirFS(arg), "*/*.tmp*"); left != nil {
+							t.Errorf("left %v", left)
 						}
-						defer func() {
-							if left, _ := fs.Glob(os.DirFS(args[i]), "*/*.tmp*"); left != nil {
-								t.Errorf("left %v", left)
-							}
-						}()
 					}
-				}
+				}()
 				ctx = toldAt(place)
 				defer ctx.cancel()
 				var stdout, stderr strings.Builder

@@ -2,14 +2,19 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"mercer/internal/engine/testenv"
 )
 
 // A server that waits for an hour, as a first signal and its own option tell it to, is ended by a second one.
@@ -66,5 +71,53 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	}
 	if got := strings.TrimSpace(said.String()); !strings.HasSuffix(got, "mercer serve: interrupted; nothing was written") {
 		t.Errorf("it says %q", got)
+	}
+}
+
+// So is any other command that does not end by itself: one that waits for its rows, with an hour to end.
+func TestSecondSignalEndsEveryCommandAtOnce(t *testing.T) {
+	t.Parallel()
+	mkfifo := testenv.Program(t, "mkfifo")
+	line := waysOf(t)
+	for name, way := range ways {
+		if !strings.Contains(way, "DATA") || name == "shard plan" { // which reads no rows
+			continue
+		}
+		args, out := line(name+" "+way, "rows")
+		rows := filepath.Join(t.TempDir(), "rows")
+		if said, err := exec.Command(mkfifo, rows).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, said)
+		}
+		for i, arg := range args {
+			if filepath.Base(arg) == "rows" {
+				args[i] = rows
+			}
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, program(t), args...)
+		cmd.Env = append(os.Environ(), patient+"=1")
+		said := &strings.Builder{}
+		cmd.Stderr = said
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		pipe, err := os.OpenFile(rows, os.O_WRONLY, 0) // which waits until the command has opened it
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} { // two of the same may come as one
+			if err := cmd.Process.Signal(sig); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		var exit *exec.ExitError
+		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted || strings.Count(said.String(), ": interrupted; ") != 1 {
+			t.Errorf("%s, after two signals: %v; %s", name, err, said)
+		}
+		if left, _ := os.ReadDir(out); len(left) > 0 {
+			t.Errorf("%s left %v", name, left)
+		}
+		pipe.Close()
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"mercer/dataset"
 	"mercer/eval"
 	"mercer/internal/app/render"
+	"mercer/internal/engine/atomicfile"
 	"mercer/internal/reach/shard"
 	"mercer/train"
 )
@@ -137,7 +138,7 @@ func (p *shardPlan) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(p.out, 0o777); err != nil {
+	if err := atomicfile.MkdirAll(p.out, 0o777); err != nil {
 		return err
 	}
 	if err := plan.Save(cmd.Context(), shard.Dir(p.out)); err != nil {

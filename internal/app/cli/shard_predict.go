@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/internal/app/render"
+	"mercer/internal/engine/atomicfile"
 	"mercer/internal/reach/shard"
 	"mercer/model"
 )
@@ -72,7 +72,7 @@ func (s *shardPredict) run(cmd *cobra.Command, folder, modelPath string) error {
 		return fmt.Errorf("%s: is a model of bags, and shards are of rows", modelPath)
 	}
 	s.data.Schema = &m.Info().Schema
-	if err := os.MkdirAll(s.folder, 0o777); err != nil {
+	if err := atomicfile.MkdirAll(s.folder, 0o777); err != nil {
 		return err
 	}
 	for _, i := range shards {

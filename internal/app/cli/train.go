@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
+	"mercer/feature"
 	"mercer/internal/engine/atomicfile"
 	"mercer/internal/solve/pipeline"
 	"mercer/train"
@@ -202,6 +204,8 @@ func (t *training) check() error {
 		}
 	}
 	t.data.Memory, t.data.LabelsOptional = int64(t.memory), t.cfg.Outliers() && !t.holdsOut()
+	// Subtracting the smallest number of each column would leave a matrix that is not symmetric.
+	t.data.AsWritten = strings.EqualFold(t.cfg.Kernel.Name, feature.Precomputed) || strings.EqualFold(t.cfg.Map.Name, feature.Precomputed)
 	return checkData(&t.data)
 }
 

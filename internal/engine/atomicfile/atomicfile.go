@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // File is a file in the making. Whoever creates it must Close it; without a Commit before,
@@ -95,7 +96,7 @@ func Target(path string) string {
 	return path
 }
 
-// Commit makes the file appear at its path. After an error nothing has appeared.
+// Commit makes the file appear at its path. After an error nothing has appeared, or it says that the file is written and may not last.
 func (f *File) Commit() error {
 	f.done = true
 	if f.direct {
@@ -111,12 +112,47 @@ func (f *File) Commit() error {
 		f.remove()
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
-	if dir, err := os.Open(filepath.Dir(f.path)); err == nil {
-		// The rename is durable once the directory is; some file systems cannot sync one.
-		_ = dir.Sync()
-		dir.Close()
+	if err := syncFolder(f.path); err != nil {
+		return fmt.Errorf("%s: is written, but its folder cannot be synced, so that it may be lost when the power fails: %w", f.path, err)
 	}
 	return nil
+}
+
+// SyncFolder makes the name of a file or folder durable that has just been made: that it is there when the power fails.
+func SyncFolder(path string) error {
+	if err := syncFolder(path); err != nil {
+		return fmt.Errorf("%s: its folder cannot be synced: %w", path, err)
+	}
+	return nil
+}
+
+// syncFolder syncs the folder of a path. Some file systems cannot, and some folders may not be read.
+func syncFolder(path string) error {
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	if err := dir.Sync(); errors.Is(err, syscall.EIO) || errors.Is(err, syscall.ENOSPC) {
+		return err
+	}
+	return nil
+}
+
+// MkdirAll is os.MkdirAll of folders that are there when the power fails.
+func MkdirAll(path string, mode fs.FileMode) error {
+	if _, err := os.Stat(path); err == nil {
+		return os.MkdirAll(path, mode) // which says if it is a file
+	}
+	if parent := filepath.Dir(path); parent != path {
+		if err := MkdirAll(parent, mode); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(path, mode); err != nil {
+		return err
+	}
+	return SyncFolder(path)
 }
 
 // Close gives the file up unless it was committed.

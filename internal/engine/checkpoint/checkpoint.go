@@ -14,6 +14,8 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+
+	"mercer/internal/engine/atomicfile"
 )
 
 // Journal is an open file. Several goroutines may add to it.
@@ -67,7 +69,7 @@ func Open(path string, head any, read func(number int, line []byte) error) (*Jou
 	if err != nil {
 		err = fmt.Errorf("%s: %w", path, err)
 	} else if whole == 0 {
-		err = j.Add(head)
+		err = errors.Join(j.Add(head), atomicfile.SyncFolder(path))
 	}
 	if err != nil {
 		j.Close()

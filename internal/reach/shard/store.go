@@ -38,7 +38,11 @@ func (d Dir) Write(ctx context.Context, file string, write func(io.Writer) error
 	}
 	path := d.Name(file)
 	// Not folders above: a process that has outlived its training must not bring back what was removed.
-	if err := os.Mkdir(filepath.Dir(path), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+	err := os.Mkdir(filepath.Dir(path), 0o777)
+	if err == nil {
+		err = atomicfile.SyncFolder(filepath.Dir(path))
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	f, err := atomicfile.Create(path)

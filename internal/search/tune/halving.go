@@ -86,6 +86,9 @@ func (s *search) race() error {
 			return err
 		}
 	}
+	if len(rec.Left) != slices.Max(c.of)+1 {
+		return s.journal.foreign(job)
+	}
 	s.running = nil
 	for i, t := range s.candidates {
 		if t.Dropped = rec.Left[c.of[i]]; t.Dropped == "" {

@@ -25,6 +25,9 @@ func (s *search) judgeFeatures(g *group) error {
 	jobs := g.jobs(s)
 	for _, j := range jobs {
 		if rec := s.journal.jobs[j.name]; rec != nil {
+			if !j.has(rec) {
+				return s.journal.foreign(j.name)
+			}
 			s.take(rec)
 		}
 	}
@@ -162,4 +165,17 @@ type job struct {
 	splits     []int
 	gathers    bool // it reads the features many times
 	run        func(*featureRun, job, *record) error
+}
+
+// has says whether a record has one score of each of the job's candidates on each of its splits.
+func (j job) has(rec *record) bool {
+	seen := map[[2]int]bool{}
+	for _, v := range rec.Scores {
+		at := [2]int{v.Candidate, v.Split}
+		if seen[at] || !slices.Contains(j.splits, v.Split) || !slices.ContainsFunc(j.candidates, func(c *Candidate) bool { return c.Index == v.Candidate }) {
+			return false
+		}
+		seen[at] = true
+	}
+	return len(seen) == len(j.candidates)*len(j.splits)
 }

@@ -80,8 +80,9 @@ func (j *searchJournal) open(head journalHead) error {
 		if err != nil {
 			return fmt.Errorf("%s: line %d is not one of a tuning's journal (%w); delete the file to start over", j.path, number, err)
 		}
-		j.keep(&rec)
-		j.resumed += len(rec.Scores)
+		if j.keep(&rec) {
+			j.resumed += len(rec.Scores)
+		}
 		return nil
 	})
 	j.file = file
@@ -108,11 +109,19 @@ func (j *searchJournal) checkHead(line []byte, want journalHead) error {
 	return nil
 }
 
-func (j *searchJournal) keep(rec *record) {
-	if j.jobs[rec.Job] == nil {
-		j.jobs[rec.Job] = rec
-		j.work.add(rec.Work)
+// keep keeps a record of a job that has none yet.
+func (j *searchJournal) keep(rec *record) bool {
+	if j.jobs[rec.Job] != nil {
+		return false
 	}
+	j.jobs[rec.Job] = rec
+	j.work.add(rec.Work)
+	return true
+}
+
+// foreign is the error of a job whose record has other candidates or splits.
+func (j *searchJournal) foreign(job string) error {
+	return fmt.Errorf("%s: job %s has scores of other candidates or splits than this tuning; delete the file to start over", j.path, job)
 }
 
 // add records the result of a job.

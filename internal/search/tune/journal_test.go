@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"mercer/internal/engine/checkpoint"
 	"mercer/train"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -185,5 +187,80 @@ func TestJournalOfAnotherSearchIsAnError(t *testing.T) {
 		if after, _ := os.ReadFile(path); string(after) != c.text {
 			t.Errorf("%s: the file was changed", c.name)
 		}
+	}
+}
+
+// A journal in which bytes have changed, or lines come twice, are missing or in another order, gives the result of a whole one or an
+// error that names the file; so does one whose records were altered and have the checksums of what they are now.
+func TestMutatedJournalsGiveTheSameResultOrAnError(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
+	src := rings(t, 90, 3, 2)
+	path := filepath.Join(t.TempDir(), "j")
+	opt := Options{Journal: path, Folds: Folds{K: 2}, Search: "halving", Seed: 1}
+	first := searched(t, src, mixed(t), opt)
+	work, scores := first.Work, searched(t, src, mixed(t), opt).Resumed
+	want := resultText(t, first)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, refused := 0, 0
+	try := func(what string, text []byte, mayDiffer bool) {
+		t.Helper()
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Search(context.Background(), src, mixed(t), opt)
+		if err == nil {
+			r.Work = work // more where a line is missing
+		}
+		switch {
+		case err != nil && strings.HasPrefix(err.Error(), path+": "):
+			refused++
+		case err != nil:
+			t.Errorf("%s: %v", what, err)
+		case resultText(t, r) == want && r.Resumed <= scores:
+			same++
+		case !mayDiffer:
+			t.Errorf("%s: another result, of %d scores that were there", what, r.Resumed)
+		}
+	}
+	for at := 0; at < len(whole); at += 1 + at%29 {
+		for _, bit := range []byte{1, 32} {
+			text := bytes.Clone(whole)
+			text[at] ^= bit
+			try(fmt.Sprintf("bit %d of byte %d", bit, at), text, false)
+		}
+	}
+	lines := bytes.SplitAfter(bytes.TrimSuffix(whole, []byte("\n")), []byte("\n"))
+	lines[len(lines)-1] = append(bytes.Clone(lines[len(lines)-1]), '\n')
+	for i, line := range lines {
+		for name, with := range map[string][][]byte{"twice": {line, line}, "missing": {}, "empty": {[]byte("\n")}} {
+			try(fmt.Sprintf("line %d %s", i+1, name), bytes.Join(slices.Replace(slices.Clone(lines), i, i+1, with...), nil), false)
+		}
+		try(fmt.Sprintf("line %d at the end", i+1), bytes.Join(append(slices.Delete(slices.Clone(lines), i, i+1), line), nil), false)
+		try(fmt.Sprintf("line %d again at the end", i+1), bytes.Join(append(slices.Clone(lines), line), nil), false)
+	}
+	if same < 10 || refused < 50 {
+		t.Errorf("%d had the same result, %d were refused", same, refused)
+	}
+	number := regexp.MustCompile(`"[cs]":\d+|"left":\["[^"]*",|\},\{`)
+	altered := 0
+	for _, at := range number.FindAllIndex(whole, -1) {
+		for _, with := range []string{`"c":99`, `"s":-1`, `"left":[`, "},null,{"} {
+			if with[:2] != string(whole[at[0]:at[0]+2]) {
+				continue
+			}
+			altered++
+			before := refused
+			if try(with, resealed(slices.Concat(whole[:at[0]], []byte(with), whole[at[1]:])), true); refused == before {
+				t.Errorf("%s instead of %s is not refused", with, whole[at[0]:at[1]])
+			}
+		}
+	}
+	if altered < 20 {
+		t.Errorf("%d altered records", altered)
 	}
 }

@@ -14,6 +14,9 @@ import (
 func (s *search) refit(c *Candidate, split int) error {
 	name := fmt.Sprintf("c%d/%d", c.Index, split)
 	if rec := s.journal.jobs[name]; rec != nil {
+		if j := (job{candidates: []*Candidate{c}, splits: []int{split}}); !j.has(rec) {
+			return s.journal.foreign(name)
+		}
 		s.take(rec)
 		return nil
 	}

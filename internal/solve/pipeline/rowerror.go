@@ -102,5 +102,9 @@ func (p *Pipeline) reason(e *kernel.DomainError) error {
 	if p.scaler.Kind == "none" {
 		return errors.New(e.Reason())
 	}
+	if p.scaler.Kind == "minmax" {
+		return option.Errorf("%s, and the scaling minmax makes 0 of the least number of the column in training; train with rows as low as this one, "+
+			"or with %s if no number is negative", e.Reason(), option.Set("scale", "maxabs"))
+	}
 	return fmt.Errorf("%s, after scaling (%s)", e.Reason(), p.scaler.Kind)
 }
