@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"mercer/train"
@@ -93,6 +94,12 @@ type fatal struct{ error }
 
 func (f fatal) Unwrap() error { return f.error }
 
+// ofSystem says that an error is of the operating system, such as rows that cannot be read: no candidate is to blame.
+func ofSystem(err error) bool {
+	var number syscall.Errno
+	return errors.As(err, &number)
+}
+
 // failAll records the failure of candidates that cannot be trained on these data as their score. It returns
 // errors that end the search.
 func (s *search) failAll(jobs []job, err error) error {
@@ -100,7 +107,7 @@ func (s *search) failAll(jobs []job, err error) error {
 	switch {
 	case s.ctx.Err() != nil:
 		return s.ctx.Err()
-	case errors.As(err, &end):
+	case errors.As(err, &end) || ofSystem(err):
 		return err
 	}
 	for _, j := range jobs {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"mercer/dataset"
 	"mercer/internal/engine/checkpoint"
 	"mercer/train"
 	"os"
@@ -12,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -263,4 +266,33 @@ func TestMutatedJournalsGiveTheSameResultOrAnError(t *testing.T) {
 	if altered < 20 {
 		t.Errorf("%d altered records", altered)
 	}
+}
+
+// unreadable is a source that cannot be opened once.
+type unreadable struct {
+	dataset.Source
+	passes, fails int
+}
+
+func (u *unreadable) Open(ctx context.Context) (dataset.Reader, error) {
+	if u.passes++; u.passes == u.fails {
+		return nil, fmt.Errorf("rows: %w", syscall.EIO)
+	}
+	return u.Source.Open(ctx)
+}
+
+// Rows that cannot be read once end a search: no candidate loses by it.
+func TestUnreadableRowsEndASearch(t *testing.T) {
+	passes := 1
+	for fails := 1; fails <= passes; fails++ {
+		src := &unreadable{Source: rings(t, 60, 3, 2), fails: fails}
+		_, err := Search(context.Background(), src, mixed(t), Options{Folds: Folds{K: 2}, Seed: 1})
+		if passes = max(passes, src.passes+1); err == nil && src.passes < fails {
+			return // there are no more
+		}
+		if !errors.Is(err, syscall.EIO) {
+			t.Errorf("pass %d cannot be read: %v", fails, err)
+		}
+	}
+	t.Error("no search was whole")
 }

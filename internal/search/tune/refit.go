@@ -41,6 +41,9 @@ func (s *search) refit(c *Candidate, split int) error {
 	if s.ctx.Err() != nil {
 		return s.ctx.Err()
 	}
+	if ofSystem(err) {
+		return err
+	}
 	if err != nil {
 		rec.Scores = []score{s.failed(c, split, err)}
 	} else {
