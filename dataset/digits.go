@@ -8,6 +8,9 @@ import (
 // fewSteps is how many steps of float32 the values of a column lie within if that is worth a notice.
 const fewSteps = 4096
 
+// leastNormal is the smallest number of which float32 has all its digits.
+const leastNormal = 0x1p-126
+
 // takeOffset codes a column of numbers that are large against their differences, such as times in milliseconds, as what they have beyond
 // the smallest: numbers are kept as float32, whose 24 bits do not hold what makes them differ.
 func (t *table) takeOffset(c *collected, i int) {
@@ -16,6 +19,10 @@ func (t *table) takeOffset(c *collected, i int) {
 	step := math.Ldexp(1, math.Ilogb(largest)-23)
 	column := &t.schema.Columns[r.input]
 	plain := r.kind == numeric || r.kind == coded && column.Coding.Kind == CodedNumber
+	if plain && spread > 0 && largest < leastNormal {
+		t.notice(i, "digits", "has numbers from %s to %s, too small for float32, which has few digits of them or takes them for 0; multiply them",
+			number(col.min), number(col.max))
+	}
 	if !plain || t.opt.AsWritten || !(spread > 0) || spread >= fewSteps*step || exactly(col) {
 		return
 	}

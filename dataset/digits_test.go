@@ -20,6 +20,9 @@ func TestColumnsThatLoseDigitsAreTold(t *testing.T) {
 		{"negative", func(i int) float64 { return -1e10 - float64(i%7) }, true},
 		{"milliseconds over years", func(i int) float64 { return 1.7e12 + 1e9*float64(i) }, false},
 		{"small", func(i int) float64 { return float64(i%7) / 10 }, false},
+		{"smaller than float32 has them", func(i int) float64 { return 1e-300 * float64(i) }, true},
+		{"denormal", func(i int) float64 { return 1e-40 * float64(i%7) }, true},
+		{"next to 0", func(i int) float64 { return 1e-30 * float64(i%7) }, false},
 		{"whole", func(i int) float64 { return 16_000_000 + float64(i%7) }, false},
 		{"two", func(i int) float64 { return 1<<30 + 128*float64(i%2) }, false},
 	} {
