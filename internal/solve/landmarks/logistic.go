@@ -3,7 +3,6 @@ package landmarks
 import (
 	"context"
 	"math"
-	"slices"
 
 	"mercer/internal/engine/vec"
 )
@@ -51,9 +50,9 @@ func (r *Ridge) SolveLogistic(ctx context.Context, rows Logistic, lambda, gain f
 	for i := range s.n {
 		s.total += s.weight(i)
 	}
-	s.scores, s.slopes = make([]float64, s.n*s.k), make([]float64, s.n*s.k)
-	s.penalty = make([]float64, s.m*s.k)
-	s.turned = make([]float64, s.m*s.k)
+	s.scores, s.slopes, s.losses = make([]float64, s.n*s.k), make([]float64, s.n*s.k), make([]float64, s.n)
+	s.turned, s.penalty = make([]float64, s.m*s.k), make([]float64, s.m*s.k)
+	s.kernel = vec.Pack64(s.m, s.m, r.landmarks, r.m)
 	return s.solve(ctx, start, gain)
 }
 
@@ -110,7 +109,9 @@ type logistic struct {
 	total   float64 // of the weights
 
 	scores, slopes  []float64 // n×k: and the derivatives of the loss
-	turned, penalty []float64 // α, k×m, and K_mm α, m×k
+	losses          []float64 // of the rows
+	turned, penalty []float64 // α and αK_mm, k×m
+	kernel          *vec.Packed[float64]
 }
 
 func (s *logistic) weight(i int) float64 {
@@ -122,30 +123,38 @@ func (s *logistic) weight(i int) float64 {
 
 // value is what is minimised, at u, and writes its gradient.
 func (s *logistic) value(u, gradient []float64) float64 {
-	m, k, width, stride, c := s.m, s.k, len(s.Values)/s.n, s.r.m, Curvature(s.k)
+	m, k, width, c := s.m, s.k, len(s.Values)/s.n, Curvature(s.k)
 	alpha, b := u[:m*k], u[m*k:]
 	turn(s.turned, alpha, k)
+	scoresOf(s.scores, s.Values, width, s.turned, k)
 	vec.Parallel(s.n, 16, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			for t := range k {
-				s.scores[i*k+t] = b[t] + vec.DotMixed(s.Values[i*width:][:m], s.turned[t*m:][:m])
-			}
+		scores, slopes := s.scores[lo*k:hi*k], s.slopes[lo*k:hi*k]
+		for ; len(scores) > 0; scores = scores[k:] {
+			vec.Axpy64(1, b, scores[:k])
 		}
-		slopes := s.slopes[lo*k : hi*k]
-		LogSlopes(slopes, s.scores[lo*k:hi*k], s.Y[lo*k:hi*k], k)
-		for i := range slopes {
-			slopes[i] *= s.weight(lo+i/k) / c
+		LogSlopes(slopes, s.losses[lo:hi], s.scores[lo*k:hi*k], s.Y[lo*k:hi*k], k)
+		for i := lo; i < hi; i++ {
+			w := s.weight(i)
+			s.losses[i] *= w
+			for t := range k {
+				slopes[(i-lo)*k+t] *= w / c
+			}
 		}
 	})
 	clear(gradient)
-	for i := range s.n {
+	loss := 0.0
+	for i, v := range s.losses {
+		loss += v
 		vec.Axpy64(1, s.slopes[i*k:][:k], gradient[m*k:])
 	}
 	vec.GemmAddTNWide(m, k, s.n, s.Values, width, s.slopes, k, gradient, k)
-	clear(s.penalty)
-	vec.GemmAddTN(m, k, m, s.r.landmarks, stride, alpha, k, s.penalty, k) // K_mm is symmetric
-	vec.Axpy64(s.lambda, s.penalty, gradient)
-	return LogLoss(s.scores, s.Y, s.Weights, k)/c + s.lambda/2*vec.Dot64(alpha, s.penalty)
+	s.kernel.Multiply(k, s.turned, m, s.penalty, m, nil)
+	for j := range m {
+		for t := range k {
+			gradient[j*k+t] += float64(s.lambda * s.penalty[t*m+j])
+		}
+	}
+	return loss/c + s.lambda/2*vec.Dot64(s.turned, s.penalty)
 }
 
 // newton overwrites a gradient with the inverse of the Hessian's bound times it.
@@ -214,63 +223,75 @@ func (s *logistic) solve(ctx context.Context, start *Solution, gain float64) (*S
 
 // LogLoss is Σᵢ wᵢ ℓ(yᵢ, sᵢ) for scores and targets ±1, rows×outputs.
 func LogLoss(scores, y, weights []float64, outputs int) (sum float64) {
-	for i := range len(y) / outputs {
-		loss := lossOf(scores[i*outputs:][:outputs], y[i*outputs:][:outputs])
-		if weights != nil {
-			loss *= weights[i]
+	const block = 64
+	slopes, losses := make([]float64, block*outputs), make([]float64, block)
+	n := len(y) / outputs
+	for i := 0; i < n; i += block {
+		j := min(i+block, n)
+		LogSlopes(slopes[:(j-i)*outputs], losses, scores[i*outputs:j*outputs], y[i*outputs:j*outputs], outputs)
+		for r, loss := range losses[:j-i] {
+			if weights != nil {
+				loss *= weights[i+r]
+			}
+			sum += loss
 		}
-		sum += loss
 	}
 	return sum
 }
 
-// lossOf is the logistic loss of a row.
-func lossOf(scores, y []float64) float64 {
-	if len(scores) == 1 {
-		margin := scores[0] * y[0]
-		return max(0, -margin) + math.Log1p(math.Exp(-math.Abs(margin)))
-	}
-	top, own, sum := math.Inf(-1), 0.0, 0.0
-	for t, s := range scores {
-		top = max(top, s)
-		if y[t] > 0 {
-			own = s
-		}
-	}
-	for _, s := range scores {
-		sum += math.Exp(s - top)
-	}
-	return math.Log(sum) + top - own
-}
-
-// LogSlopes writes the derivatives of the loss of each row by its scores, rows×outputs.
-func LogSlopes(dst, scores, y []float64, outputs int) {
+// LogSlopes writes the derivatives of the logistic loss of each row by its scores, rows×outputs, and the losses, unless these are nil.
+func LogSlopes(dst, losses, scores, y []float64, outputs int) {
 	if outputs == 1 {
 		for i, s := range scores {
 			dst[i] = y[i] * s
 		}
 		vec.Exp64(dst, dst)
 		for i, e := range dst {
+			if margin := y[i] * scores[i]; losses == nil {
+			} else if margin > 0 {
+				losses[i] = math.Log1p(1 / e)
+			} else {
+				losses[i] = math.Log1p(e) - margin
+			}
 			dst[i] = -y[i] / (1 + e)
 		}
 		return
 	}
 	for i := 0; i < len(scores); i += outputs {
-		row := scores[i:][:outputs]
-		top := slices.Max(row)
+		row, to := scores[i:][:outputs], dst[i:][:outputs]
+		top := math.Inf(-1)
+		for _, s := range row {
+			if !(s <= top) {
+				top = s
+			}
+		}
 		for t, s := range row {
-			dst[i+t] = s - top
+			to[t] = s - top
+		}
+	}
+	if losses != nil { // less ln Σ exp, which is added below
+		for i := range losses[:len(scores)/outputs] {
+			losses[i] = 0
+			for t, v := range y[i*outputs:][:outputs] {
+				if v > 0 {
+					losses[i] = -dst[i*outputs+t]
+				}
+			}
 		}
 	}
 	vec.Exp64(dst, dst)
 	for i := 0; i < len(scores); i += outputs {
-		row, y, sum := dst[i:][:outputs], y[i:][:outputs], 0.0
+		row, sum := dst[i:][:outputs], 0.0
 		for _, e := range row {
 			sum += e
 		}
-		for t := range row {
-			row[t] /= sum
-			if y[t] > 0 {
+		if losses != nil {
+			losses[i/outputs] += math.Log(sum)
+		}
+		inverse := 1 / sum
+		for t, v := range y[i:][:outputs] {
+			row[t] *= inverse
+			if v > 0 {
 				row[t]--
 			}
 		}

@@ -257,15 +257,37 @@ func (r *Ridge) factor(ctx context.Context, lambda float64, m int) bool {
 
 // Scores returns the scores of rows with values of the kernel by α of the first landmarks, as Solve returned it: rows×outputs.
 func (r *Ridge) Scores(values []float32, alpha []float64) []float64 {
-	k, stride := r.outputs, r.m
-	n, m := len(values)/stride, len(alpha)/k
-	scores := make([]float64, n*k)
+	scores := make([]float64, len(values)/r.m*r.outputs)
+	scoresOf(scores, values, r.m, alpha, r.outputs)
+	return scores
+}
+
+// fewOutputs are so few that one product of two vectors for each takes less time than one of matrices for all, which wants the values in
+// float64.
+const fewOutputs = 3
+
+// scoresOf computes the scores of rows, each with width values of the kernel, by α, outputs×m, of the first m of these.
+func scoresOf(scores []float64, values []float32, width int, alpha []float64, outputs int) {
+	n, m := len(values)/width, len(alpha)/outputs
+	if outputs > fewOutputs {
+		packed := vec.PackT64(outputs, m, alpha, m)
+		vec.Parallel(n, valueRows, func(lo, hi int) {
+			wide := make([]float64, valueRows*m)
+			for i := lo; i < hi; i += valueRows {
+				rows := min(valueRows, hi-i)
+				for r := range rows {
+					vec.Expand32(wide[r*m:][:m], values[(i+r)*width:][:m])
+				}
+				packed.Multiply(rows, wide, m, scores[i*outputs:], outputs, nil)
+			}
+		})
+		return
+	}
 	vec.Parallel(n, 16, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			for t := range k {
-				scores[i*k+t] = vec.DotMixed(values[i*stride:][:m], alpha[t*m:][:m])
+			for t := range outputs {
+				scores[i*outputs+t] = vec.DotMixed(values[i*width:][:m], alpha[t*m:][:m])
 			}
 		}
 	})
-	return scores
 }

@@ -209,15 +209,17 @@ func (b *boosting) differentiate() {
 			}
 			return
 		}
-		landmarks.LogSlopes(slopes, scores, y, k)
+		landmarks.LogSlopes(slopes, nil, scores, y, k)
 		times := 1.0
 		if k > 1 {
 			times = float64(k) / float64(k-1)
 		}
-		for i, slope := range slopes { // of a probability p it is p, or p - 1, or for one output -y(1-p)
-			w := b.weights[lo+i/k]
-			curves[i] = w * times * math.Abs(slope) * (1 - math.Abs(slope))
-			slopes[i] = w * slope
+		for r := range hi - lo {
+			w, g, h := b.weights[lo+r], slopes[r*k:][:k], curves[r*k:][:k]
+			for t, slope := range g { // of a probability p it is p, or p - 1, or for one output -y(1-p)
+				h[t] = w * times * math.Abs(slope) * (1 - math.Abs(slope))
+				g[t] = w * slope
+			}
 		}
 	})
 }
@@ -239,25 +241,21 @@ func (b *boosting) draw(t int) {
 		signs[i] = stream.Sign()
 	}
 	b.rows = b.rows[:0]
-	clear(b.sums)
+	stride := b.sketches + 1
+	if k > mostSketches {
+		vec.Pack64(k, mostSketches, signs, mostSketches).Multiply(b.main, b.slopes, k, b.sums, stride, nil)
+	}
 	for r := range b.main {
+		to := b.sums[r*stride:][:stride]
 		if stream.Uniform() >= drawn || b.weights[r] == 0 {
+			clear(to)
 			continue
 		}
 		b.rows = append(b.rows, int32(r))
-		g, to := b.slopes[r*k:][:k], b.sums[r*(b.sketches+1):][:b.sketches+1]
 		to[b.sketches] = b.weights[r]
 		if k <= mostSketches {
-			copy(to, g)
-			continue
+			copy(to, b.slopes[r*k:][:k])
 		}
-		var sums [mostSketches]float64
-		for t, v := range g {
-			for s, sign := range signs[t*mostSketches:][:mostSketches] {
-				sums[s] += float64(sign * v)
-			}
-		}
-		copy(to, sums[:])
 	}
 	b.ends[0].from, b.ends[0].to = 0, len(b.rows)
 }
@@ -417,10 +415,18 @@ func (b *boosting) countOthers(histogram []float64, column, level int) {
 	for l := range 1 << level {
 		clear(histogram[l*leaf:][:bins*stride])
 	}
-	for _, i := range b.bins.others[column] {
-		to := histogram[int(b.leaf[i])*leaf+int(of[i])*stride:][:stride]
-		for s, v := range b.sums[int(i)*stride:][:stride] {
-			to[s] += v
+	if stride == 2 {
+		for _, i := range b.bins.others[column] {
+			to, from := (*[2]float64)(histogram[int(b.leaf[i])*leaf+2*int(of[i]):]), (*[2]float64)(b.sums[2*int(i):])
+			to[0] += from[0]
+			to[1] += from[1]
+		}
+	} else {
+		for _, i := range b.bins.others[column] {
+			to := histogram[int(b.leaf[i])*leaf+int(of[i])*stride:][:stride]
+			for s, v := range b.sums[int(i)*stride:][:stride] {
+				to[s] += v
+			}
 		}
 	}
 	for l := range 1 << level {
@@ -487,7 +493,13 @@ func (b *boosting) settle() {
 	clear(b.leafHs)
 	curves := make([]float64, k)
 	for r := range b.main {
-		g, h := b.leafSums[int(b.leaf[r])*k:][:k], b.leafHs[int(b.leaf[r])*k:][:k]
+		at := int(b.leaf[r]) * k
+		if k > mostSketches {
+			vec.Axpy64(1, b.slopes[r*k:][:k], b.leafSums[at:][:k])
+			vec.Axpy64(1, b.curves[r*k:][:k], b.leafHs[at:][:k])
+			continue
+		}
+		g, h := b.leafSums[at:][:k], b.leafHs[at:][:k]
 		for t := range k {
 			g[t] += b.slopes[r*k+t]
 			h[t] += b.curves[r*k+t]
@@ -511,6 +523,10 @@ func (b *boosting) settle() {
 	values := b.Values[at:]
 	for r, l := range b.leaf {
 		to := b.scores[r*k:][:k]
+		if k > mostSketches {
+			vec.AxpyWide(1, values[int(l)*k:][:k], to)
+			continue
+		}
 		for t, v := range values[int(l)*k:][:k] {
 			to[t] += float64(v)
 		}
