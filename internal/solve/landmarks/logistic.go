@@ -3,6 +3,7 @@ package landmarks
 import (
 	"context"
 	"math"
+	"slices"
 
 	"mercer/internal/engine/vec"
 )
@@ -61,6 +62,11 @@ type Solution struct {
 	m       int
 	outputs int
 	numbers []float64 // m×outputs, then outputs
+}
+
+// NewSolution is a solution of the first len(alpha)/len(b) landmarks.
+func NewSolution(alpha, b []float64) *Solution {
+	return &Solution{m: len(alpha) / len(b), outputs: len(b), numbers: slices.Concat(alpha, b)}
 }
 
 // Start is a solution to begin with for the first m landmarks: one of the first of these or fewer, or, if that is nil, scores of 0.

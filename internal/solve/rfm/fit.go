@@ -149,6 +149,11 @@ func fitOnce(ctx context.Context, x *matrix.Dense, y []float64, outputs int, wei
 	if err := f.more(); err != nil {
 		return nil, nil, err
 	}
+	return f.finish(all, chosen, sizes)
+}
+
+// finish makes the machine of leaves that are trained, for targets that were divided by sizes.
+func (f *fitting) finish(all []int, chosen []member, sizes []float64) (*Machine, *Report, error) {
 	tree, leaves, whole, steps, spread, err := f.join(all, chosen)
 	if err != nil {
 		return nil, nil, err
@@ -161,7 +166,7 @@ func fitOnce(ctx context.Context, x *matrix.Dense, y []float64, outputs int, wei
 	if sizes != nil && steps.Trees != nil {
 		steps.Trees = steps.Trees.Times(sizes)
 	}
-	m, err := NewMachine(x.Cols, tree, leaves, whole, steps)
+	m, err := NewMachine(f.x.Cols, tree, leaves, whole, steps)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -447,7 +452,7 @@ func (f *fitting) grow(rows []int, members []member) (*branch, error) {
 		if node, below, above, ok := divide(f.x, rows, members[0].learned.Direction, overlapOf(len(rows), f.opt.Leaf)); ok {
 			b, parts := &branch{node: node}, [2][]int{below, above}
 			return b, f.both(func(side int) error {
-				known, err := f.known(parts[side], members)
+				known, err := f.known(parts[side], members, len(parts[side]) <= f.opt.Leaf)
 				if err == nil {
 					b.sides[side], err = f.grow(parts[side], known)
 				}
@@ -508,9 +513,9 @@ func (f *fitting) lay(b *branch) int {
 	return at
 }
 
-// known is what is known about the members once their metrics are learned from rows on one side of a node.
-func (f *fitting) known(rows []int, members []member) ([]member, error) {
-	known, leaf := slices.Clone(members), len(rows) <= f.opt.Leaf
+// known is what is known about the members once their metrics are learned from rows on one side of a node, those of a leaf or more.
+func (f *fitting) known(rows []int, members []member, leaf bool) ([]member, error) {
+	known := slices.Clone(members)
 	for i := range known {
 		if i > 0 && !leaf {
 			continue // it is learned again in the leaf

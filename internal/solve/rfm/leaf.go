@@ -121,14 +121,19 @@ func (t *trained) add(s *solving, weight float64) {
 func (f *fitting) hold() {
 	draw := random.New(f.opt.Seed, "rfm.held")
 	f.held, f.judges = make([]bool, f.x.Rows), make([]bool, f.x.Rows)
-	held, judges := heldShare, judgeShare
-	if f.rows < fewRows {
-		held, judges = fewHeldShare, 0
-	}
+	held, judges := f.shares()
 	for i := range f.held {
 		u := draw.Uniform()
 		f.held[i], f.judges[i] = u < held, u < judges
 	}
+}
+
+// shares are those of the rows that are held out, and that judge.
+func (f *fitting) shares() (held, judges float64) {
+	if f.rows < fewRows {
+		return fewHeldShare, 0
+	}
+	return heldShare, judgeShare
 }
 
 // choosers are the rows that do not judge.

@@ -49,14 +49,14 @@ func TestLeavesKeepMetricsThatAreSettled(t *testing.T) {
 			t.Fatal(err)
 		}
 		root := []member{{Kind: kind, metric: learned.Metric, learned: learned}}
-		branch, err := f.known(side, root)
+		branch, err := f.known(side, root, len(side) <= f.opt.Leaf)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if branch[0].settled != c.settled || root[0].settled {
 			t.Errorf("%s: settled %v; errors %v", c.name, branch[0].settled, branch[0].learned.Report.Rounds)
 		}
-		leaf, err := f.known(side[:300], branch)
+		leaf, err := f.known(side[:300], branch, true)
 		if err != nil {
 			t.Fatal(err)
 		}
