@@ -89,6 +89,9 @@ type Traits struct {
 	// (learn.SharedPrimal), "" if by none.
 	shared func(c *Config) (loss string)
 
+	// apart says that it has leaves that a training in pieces grows apart (Sharded.Grow).
+	apart bool
+
 	// inPieces, if not nil, says what learns nearly the same from rows in pieces.
 	inPieces *option.Phrase
 

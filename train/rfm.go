@@ -56,6 +56,7 @@ var rfmLearner = Traits{
 	implied: []string{"leaf", "members", "smooth", "target_means"},
 	exact:   true,
 	own:     true,
+	apart:   true,
 	check:   checked((*RFM).check),
 	memory:  (*job).rfmMemory,
 	fewer:   option.Phrasef("fewer %s, which are the landmarks of a machine, or a map (%s)", option.Ref("features"), option.Set("learner", Ridge{}.learner())),
@@ -153,6 +154,11 @@ func (f *problem) learnScale() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return f.scaleBy(x, y, weights)
+}
+
+// scaleBy is learnScale by a sample.
+func (f *problem) scaleBy(x matrix.Rows, y, weights []float64) (string, error) {
 	usual, why := pipeline.ChooseScale(scaleKernel, f.sum)
 	best, least, errors, margin := "", math.Inf(1), map[string]float64{}, 1.0
 	rounds := 2

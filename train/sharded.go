@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,16 +12,18 @@ import (
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/learn"
 	"mercer/internal/solve/moments"
+	"mercer/internal/solve/rfm"
 	"mercer/matrix"
 	"mercer/model"
 )
 
 // Sharded is a training whose rows are read in pieces, by several processes: of a learner that needs nothing of them but
 // sums. Each process makes the same one from the survey of all rows, so that all map rows alike. There are learners that take
-// statistics in one pass (Collect, Fit), and others that take many passes (Passes, Pass, Advance, Passed).
+// statistics in one pass (Collect, Fit), others that take many passes (Passes, Pass, Advance, Passed), and one with leaves that grow apart (Apart).
 type Sharded struct {
 	f      *job
-	shared *learn.SharedPrimal // nil: one pass
+	shared *learn.SharedPrimal // nil: no passes
+	top    *rfm.Top            // nil: no leaves, or not settled yet
 }
 
 // CheckSharded checks a configuration for a training in pieces, and returns it with its learner.
@@ -47,13 +50,13 @@ func CheckSharded(cfg Config) (Config, error) {
 			"sample of the rows chooses", option.Ref("c"))
 	case l.shared != nil && c.reduces():
 		return cfg, option.Errorf("the learner %s in pieces takes no principal components", l.name)
-	case l.parts == nil && l.shared == nil:
+	case l.parts == nil && l.shared == nil && !l.apart:
 		if l.inPieces != nil {
 			return cfg, option.Errorf("the learner %s needs its rows in one place, which a training in pieces does not have; %s", l.name, l.inPieces)
 		}
 		var can []string
 		for _, other := range learners() {
-			if other.parts != nil || other.shared != nil {
+			if other.parts != nil || other.shared != nil || other.apart {
 				can = append(can, other.name)
 			}
 		}
@@ -61,7 +64,9 @@ func CheckSharded(cfg Config) (Config, error) {
 			option.Set("learner", strings.Join(can, " or ")))
 	case c.Bag != nil:
 		return cfg, errors.New("bags are not trained in pieces; make rows of them first (transform)")
-	case c.Metric.Form != "" && c.Metric.Form != "none":
+	case l.apart && !slices.Contains([]string{"auto", "none"}, c.targetMeans()):
+		return cfg, errors.New("target_means are sums over all rows before they are divided, which a training in pieces does not have; leave them out")
+	case c.Metric.Form != "" && c.Metric.Form != "none" && !l.apart:
 		return cfg, errors.New("a metric is learned in passes of its own, which a training in pieces does not have; leave metric out")
 	case c.Map.Given != nil:
 		return cfg, errors.New("landmarks of a file are not in the manifest of a training in pieces; take those of its own rows")
@@ -108,6 +113,11 @@ func NewSharded(ctx context.Context, name string, schema dataset.Schema, sum *da
 		return nil, err
 	}
 	t.surveyed = t.run.surveyed(t.src, nil, sum)
+	if cfg.Apart() {
+		t.opt.Memory = 0 // by which leaves would be divided otherwise
+		err = t.take(ofPasses)
+		return &Sharded{f: t.job}, err
+	}
 	if !cfg.Passes() {
 		err = t.take(ofPieces)
 		return &Sharded{f: t.job}, err
@@ -123,7 +133,7 @@ func NewSharded(ctx context.Context, name string, schema dataset.Schema, sum *da
 	shared, err := learn.NewSharedPrimal(f.learnDim(), len(f.names), learn.Primal{
 		Loss: f.learner.shared(&f.cfg), C: o.C, Tolerance: o.Tolerance, MaxIter: o.MaxIter,
 	})
-	return &Sharded{f, shared}, err
+	return &Sharded{f: f, shared: shared}, err
 }
 
 // Pass adds up what the next pass wants of some rows.

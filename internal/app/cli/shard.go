@@ -60,6 +60,7 @@ type shardPlan struct {
 	out    string // folder
 	shards int
 	piece  bytesValue
+	part   int
 	json   bool
 
 	estimate bool // instead of a plan
@@ -77,7 +78,9 @@ model has the same bytes. Paths are as given here, and the files have to stay as
 
 Learners are those that need nothing but sums over the rows: ridge (the default), lasso, elastic-net and
 group-lasso, on any map that a sample settles, also on principal components. svm and logistic, for classes, with the
-penalty l2, a smooth loss and a given --c, take many passes, each a round: "mercer shard next" says which.
+penalty l2, a smooth loss and a given --c, take many passes, each a round: "mercer shard next" says which. rfm, which
+train takes by default, has three rounds: a sample says how rows are divided into parts, all rows go to files of
+these in FOLDER, and from each part leaves grow, as many at a time as there are shards.
 
 --estimate plans nothing. It times trials on a few rows of DATA, with as many features as the training has, and
 says what numbers of workers would take that are each like this machine: time, memory, bytes moved, and the
@@ -106,6 +109,7 @@ func newShardPlan() *cobra.Command {
 	f.Var(&p.network, "network", "with --estimate: bytes that a worker reads or writes in a second")
 	f.Var(&p.memory, "memory", "with --estimate: most memory for trials (default: 80 % of what is free)")
 	f.Var(&p.piece, "piece", "size of a piece, such as 16MiB (default 64MiB)")
+	f.IntVar(&p.part, "part", 0, "with rfm: rows whose leaves a process grows at a time, in memory (default 200000)")
 	f.StringVar(&p.cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel")
 	scaleFlag(cmd, &p.cfg)
 	modelFlags(cmd, &p.cfg)
@@ -135,6 +139,9 @@ func (p *shardPlan) run(cmd *cobra.Command, path string) error {
 		return p.runEstimate(cmd, path)
 	}
 	plan, err := shard.NewPlan(cmd.Context(), path, p.data, p.cfg, p.shards, int64(p.piece))
+	if err == nil && cmd.Flags().Changed("part") {
+		err = plan.SetPart(p.part)
+	}
 	if err != nil {
 		return err
 	}
@@ -246,7 +253,7 @@ already is then run again to no effect, and one whose predecessor is not merged 
 	f := cmd.Flags()
 	f.StringVar(&which, "shard", "", "numbers of shards, from 0, such as 3 or 0-7,12")
 	f.BoolVar(&all, "all", false, "run all shards, one after the other")
-	f.StringVar(&round, "round", "", "look, survey, statistics or, of many passes, pass-0, pass-1, … (default: the next)")
+	f.StringVar(&round, "round", "", "look, survey, statistics or, of many passes, pass-0, pass-1, …, of rfm sample, rows, leaves (default: the next)")
 	f.Var(&memory, "memory", "most memory to work in, such as 8GiB (default: 80 % of what is free)")
 	f.BoolVar(&asJSON, "json", false, "print a JSON object for each shard instead of text")
 	return cmd
@@ -329,7 +336,7 @@ message names it. With --round, a round that is merged already, or that the data
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&which, "round", "", "look, survey, statistics or, of many passes, pass-0, pass-1, … (default: the next)")
+	cmd.Flags().StringVar(&which, "round", "", "look, survey, statistics or, of many passes, pass-0, pass-1, …, of rfm sample, rows, leaves (default: the next)")
 	cmd.Flags().Var(&memory, "memory", "most memory to work in, such as 8GiB (default: 80 % of what is free)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
 	return cmd

@@ -92,8 +92,8 @@ func NewEstimate(ctx context.Context, path string, opt dataset.Options, cfg trai
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Passes() {
-		return nil, errors.New("an estimate is for learners that take one pass, since how many others take is seen when they are done")
+	if cfg.Passes() || cfg.Apart() {
+		return nil, errors.New("an estimate is for learners that take one pass; what the passes or leaves of others take is seen when they are done")
 	}
 	e := &Estimate{Row: map[string]float64{}, start: o.Start, network: o.Network, rate: o.Rate}
 	n := min(2, len(p.Data.All))

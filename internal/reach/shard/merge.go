@@ -77,6 +77,9 @@ func (w *Worker) MergeReceipts(ctx context.Context, round string, receipts []*Re
 	if err != nil {
 		return 0, err
 	}
+	if total, err = w.conclude(ctx, round, total); err != nil {
+		return 0, err
+	}
 	rows = total.rows()
 	check, _, err := w.write(ctx, round, merged(round), total)
 	if err == nil {

@@ -28,6 +28,9 @@ type Plan struct {
 	Options dataset.Options `json:"options"`
 	Data    *dataset.Pieces `json:"data"`
 
+	// Part is about how many rows a process grows leaves from at a time, for a learner with leaves; 0 means rfm.PartRows.
+	Part int `json:"part,omitempty"`
+
 	// Ends are the numbers of the first piece after each shard.
 	Ends []int `json:"shards"`
 
@@ -62,6 +65,18 @@ func NewPlan(ctx context.Context, path string, opt dataset.Options, cfg train.Co
 	p := &Plan{Version: planVersion, Config: cfg, Options: opt, Data: d}
 	return p, p.divide(n)
 }
+
+// SetPart says that a part has about so many rows (Plan.Part).
+func (p *Plan) SetPart(rows int) error {
+	if rows < leastPart || !p.Config.Apart() {
+		return fmt.Errorf("parts of %d rows: they have %d or more, and only learners with leaves, such as rfm, have parts", rows, leastPart)
+	}
+	p.Part = rows
+	return p.seal()
+}
+
+// leastPart is the fewest rows that a part may be asked to have.
+const leastPart = 1000
 
 // divide makes n shards of the pieces. Where a shard has many pieces it begins where a large subtree does, so that it has few
 // sums to write.

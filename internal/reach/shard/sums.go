@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"mercer/internal/engine/safetensors"
 	"mercer/internal/solve/learn"
 	"mercer/internal/solve/moments"
+	"mercer/internal/solve/rfm"
 )
 
 // sum is what a round finds of adjacent pieces.
@@ -100,9 +102,18 @@ func readPass(r io.Reader, size int64) (sum, map[string]string, error) {
 	return passSum{&learn.SharedSums{Rows: rows, Pass: pass, Values: t.F64}}, meta, nil
 }
 
-// readSum reads what a round wrote, and its description.
-func readSum(round string, r io.Reader, size int64) (sum, map[string]string, error) {
+// readSum reads what a round wrote to a file, and its description.
+func (w *Worker) readSum(ctx context.Context, round, file string, r io.Reader, size int64) (sum, map[string]string, error) {
 	switch round {
+	case roundSample:
+		if file == merged(round) {
+			meta, err := w.sharded.ReadTop(ctx, r, size)
+			return topSum{w.sharded}, meta, err
+		}
+		rows, meta, err := rfm.ReadRows(r, size)
+		return sampleSum{rows}, meta, err
+	case roundRows, roundLeaves:
+		return readList(r)
 	case roundLook:
 		l, meta, err := dataset.ReadLook(r, size)
 		return lookSum{l}, meta, err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,11 @@ const (
 	roundSurvey     = "survey"
 	roundStatistics = "statistics"
 	roundPass       = "pass-" // and its number, from 0
+
+	// Of a learner with leaves.
+	roundSample = "sample"
+	roundRows   = "rows"
+	roundLeaves = "leaves"
 )
 
 // Rounds are the rounds of a training by a plan, in order, of passes only the first.
@@ -50,13 +56,19 @@ func (p *Plan) after(round string) string {
 		return p.first()
 	case round == roundLook:
 		return roundSurvey
-	case round == roundStatistics:
+	case round == roundStatistics || round == roundLeaves:
 		return ""
+	case round == roundSample:
+		return roundRows
+	case round == roundRows:
+		return roundLeaves
 	case strings.HasPrefix(round, roundPass):
 		n, _ := strconv.Atoi(strings.TrimPrefix(round, roundPass))
 		return roundPass + strconv.Itoa(n+1)
 	case p.Config.Passes():
 		return roundPass + "0"
+	case p.Config.Apart():
+		return roundSample
 	}
 	return roundStatistics
 }
@@ -84,7 +96,8 @@ type Worker struct {
 
 	learned []string          // the rounds whose sums it knows, in order
 	state   map[string]string // the checksum of each
-	total   sum               // of the statistics
+	total   sum               // of the last round
+	routed  *listSum          // of the rows of all parts
 	passed  bool              // the last pass is done
 	schema  *dataset.Schema
 	summary *dataset.Summary
@@ -125,7 +138,7 @@ func (w *Worker) Next(ctx context.Context) (string, error) {
 		if err != nil || !done {
 			return round, err
 		}
-		if round == roundStatistics {
+		if w.Plan.after(round) == "" {
 			return "", nil
 		}
 		if err := w.take(ctx, round); err != nil {
@@ -209,8 +222,11 @@ func (w *Worker) learn(ctx context.Context, round string, total sum, check strin
 			return err
 		}
 		w.sharded, err = train.NewSharded(ctx, w.Plan.Data.Path, *w.schema, w.summary, w.Plan.Config, w.opt)
-	case roundStatistics:
+	case roundStatistics, roundLeaves:
 		w.total = total
+	case roundSample: // whose sum has taken it in
+	case roundRows:
+		w.routed = total.(*listSum)
 	default:
 		w.passed, err = w.sharded.Advance(total.(passSum).SharedSums)
 	}
@@ -223,9 +239,12 @@ func (w *Worker) learn(ctx context.Context, round string, total sum, check strin
 // piece makes the sum of one piece.
 func (w *Worker) piece(ctx context.Context, round string, i int) (sum, error) {
 	opt := w.Plan.Options
-	if round == roundLook {
+	switch round {
+	case roundLook:
 		l, err := w.Plan.Data.Look(ctx, i, opt)
 		return lookSum{l}, err
+	case roundLeaves:
+		return w.leaves(ctx, i)
 	}
 	if w.Plan.Data.Table {
 		opt.Schema = w.schema
@@ -245,7 +264,14 @@ func (w *Worker) piece(ctx context.Context, round string, i int) (sum, error) {
 		s, err := dataset.SurveySome(ctx, f, survey)
 		return surveySum{s}, err
 	}
-	if round != roundStatistics {
+	switch round {
+	case roundSample:
+		s, err := w.sharded.Sample(ctx, f, first)
+		return sampleSum{s}, err
+	case roundRows:
+		return w.route(ctx, f, first, i)
+	case roundStatistics:
+	default:
 		s, err := w.sharded.Pass(ctx, f)
 		return passSum{s}, err
 	}
@@ -305,7 +331,7 @@ func (w *Worker) read(ctx context.Context, round, file string) (sum, map[string]
 	}
 	defer r.Close()
 	h := sha256.New()
-	s, meta, err := readSum(round, io.TeeReader(r, h), size)
+	s, meta, err := w.readSum(ctx, round, file, io.TeeReader(r, h), size)
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("%s: %w", w.store.Name(file), err)
 	}
@@ -314,9 +340,14 @@ func (w *Worker) read(ctx context.Context, round, file string) (sum, map[string]
 
 // write writes a sum, and returns the checksum and the size of the file.
 func (w *Worker) write(ctx context.Context, round, file string, s sum) (check string, size int64, err error) {
+	return w.writeFile(ctx, file, func(out io.Writer) error { return s.write(out, w.key(round)) })
+}
+
+// writeFile writes a file, and returns its checksum and size.
+func (w *Worker) writeFile(ctx context.Context, file string, write func(io.Writer) error) (check string, size int64, err error) {
 	err = w.store.Write(ctx, file, func(out io.Writer) error {
 		h := &hashed{w: out, h: sha256.New()}
-		err := s.write(h, w.key(round))
+		err := write(h)
 		check, size = hex.EncodeToString(h.h.Sum(nil)), h.n
 		return err
 	})
@@ -353,6 +384,9 @@ func (w *Worker) fit(ctx context.Context) (*model.Model, *train.Report, error) {
 	if w.passed {
 		return w.sharded.Passed(ctx)
 	}
+	if w.Plan.Config.Apart() {
+		return w.joined(ctx)
+	}
 	total := w.total.(momentSum)
 	w.total = nil
 	return w.sharded.Fit(ctx, total)
@@ -364,8 +398,16 @@ func Train(ctx context.Context, p *Plan, opt train.Options) (*model.Model, *trai
 	return w.Train(ctx)
 }
 
-// Train goes through all rounds in this process, without writing anything.
+// Train goes through all rounds in this process, without writing anything but the rows of parts, for a while, to a temporary folder.
 func (w *Worker) Train(ctx context.Context) (*model.Model, *train.Report, error) {
+	if w.Plan.Config.Apart() {
+		work, err := os.MkdirTemp("", "mercer-rows-*")
+		if err != nil {
+			return nil, nil, err
+		}
+		defer os.RemoveAll(work)
+		w.store = Dir(work)
+	}
 	for {
 		round := w.next()
 		if round == "" {
@@ -382,6 +424,9 @@ func (w *Worker) Train(ctx context.Context) (*model.Model, *train.Report, error)
 			}
 		}
 		total, err := t.root(ctx)
+		if err == nil {
+			total, err = w.conclude(ctx, round, total)
+		}
 		if err == nil {
 			err = w.learn(ctx, round, total, "in memory")
 		}

@@ -153,6 +153,9 @@ func (t *Top) divide(f *fitting, rows []int, members []member, depth int) (int, 
 	return -len(t.parts), nil
 }
 
+// Sample are the rows of the sample; they must not be changed.
+func (t *Top) Sample() *Rows { return &t.sample }
+
 // Parts is the number of parts.
 func (t *Top) Parts() int { return len(t.parts) }
 

@@ -1,0 +1,191 @@
+package shard
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mercer/dataset"
+	"mercer/eval"
+	"mercer/model"
+	"mercer/train"
+)
+
+// wave is a table of numbers that takes leaves.
+func wave(t *testing.T, path string, n int, seed int64, classes bool) {
+	t.Helper()
+	r := rand.New(rand.NewSource(seed))
+	var b strings.Builder
+	b.WriteString("x,y,kind,target\n")
+	for range n {
+		x, y, kind := 4*r.Float64(), 1000+r.NormFloat64(), r.Intn(3)
+		z := math.Sin(3*x)*(1+float64(kind)) + 0.2*(y-1000) + 0.2*r.NormFloat64()
+		target := fmt.Sprintf("%.5f", 1e6+z)
+		if classes {
+			target = []string{"no", "yes"}[int(math.Min(1, math.Max(0, math.Ceil(z))))]
+		}
+		fmt.Fprintf(&b, "%.5f,%.5f,%s,%s\n", x, y, []string{"red", "green", ""}[kind], target)
+	}
+	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The leaves of rfm grow in any number of shards to the same bytes, and predict about as a training in one place does.
+func TestLeavesDoNotDependOnShards(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
+	ctx := context.Background()
+	for _, classes := range []bool{false, true} {
+		dir := t.TempDir()
+		path, test := filepath.Join(dir, "t.csv"), filepath.Join(dir, "test.csv")
+		wave(t, path, 1500, 1, classes)
+		wave(t, test, 1000, 2, classes)
+		cfg := train.Config{Learner: train.RFM{Members: 1, Leaf: 600}, Kernel: train.Kernel{Name: "rbf"}, Metric: train.Metric{Form: "diagonal"}}
+		p, err := NewPlan(ctx, path, dataset.Options{}, cfg, 3, 5000)
+		if err == nil {
+			err = p.SetPart(1000)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, report, err := Train(ctx, p, train.Options{})
+		want := saved(t, m, err)
+		if report.Summary.Rows != 1500 {
+			t.Errorf("a summary of %d rows", report.Summary.Rows)
+		}
+		in, err := dataset.Open(ctx, path, dataset.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		one, _, err := train.Fit(ctx, in, cfg, train.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if parts, place := measured(t, m, test), measured(t, one, test); !(parts < 1.2*place) {
+			t.Errorf("classes %v: an error of %.4f in parts, %.4f in one place", classes, parts, place)
+		}
+		if !classes {
+			continue
+		}
+		if got := sharded(t, p, 1); !bytes.Equal(got, want) {
+			t.Errorf("the model of 3 shards of %d pieces differs from that of one process", len(p.Data.All))
+		}
+	}
+}
+
+// What is wrong with the files of parts is said, and which round makes them again.
+func TestPartsThatAreDamaged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
+	ctx := context.Background()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "t.csv")
+	wave(t, path, 1200, 1, false)
+	p, err := NewPlan(ctx, path, dataset.Options{}, train.Config{Learner: train.RFM{Members: 1, Leaf: 600, Smooth: true}, Kernel: train.Kernel{Name: "rbf"},
+		Metric: train.Metric{Form: "diagonal"}}, 2, 8000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.SetPart(900); err == nil || !strings.Contains(err.Error(), "1000 or more") {
+		t.Errorf("parts of 900 rows: %v", err)
+	}
+	if err := p.SetPart(1000); err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(dir, "plan")
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	store := Dir(folder)
+	if err := p.Save(ctx, store); err != nil {
+		t.Fatal(err)
+	}
+	worker := func() *Worker {
+		w, err := NewWorker(ctx, store, train.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	// damage runs f with a byte of a file changed and with the file gone, and wants both to be told.
+	damage := func(pattern, want string, f func() error) {
+		t.Helper()
+		files, err := filepath.Glob(filepath.Join(folder, pattern))
+		if err != nil || len(files) == 0 {
+			t.Fatal(pattern, err)
+		}
+		text, err := os.ReadFile(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		text[len(text)/2] ^= 1
+		if err := os.WriteFile(files[0], text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := f(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), filepath.Base(files[0])) {
+			t.Errorf("%s: %v", pattern, err)
+		}
+		if err := os.Remove(files[0]); err != nil {
+			t.Fatal(err)
+		}
+		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s is gone: %v", pattern, err)
+		}
+		text[len(text)/2] ^= 1
+		if err := os.WriteFile(files[0], text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, round := range p.Rounds() {
+		for shard := range p.Shards() {
+			if round == roundLeaves && shard == 0 {
+				damage("rows/piece-1.rows", "run the round rows again", func() error {
+					_, err := worker().Run(ctx, round, shard)
+					return err
+				})
+			}
+			if _, err := worker().Run(ctx, round, shard); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, _, err := worker().Merge(ctx, round); err != nil {
+			t.Fatal(err)
+		}
+	}
+	damage("leaves/part-0.leaves", "run the round leaves again", func() error {
+		_, _, err := worker().Solve(ctx)
+		return err
+	})
+	if _, _, err := worker().Solve(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// measured is the error of a model on a table.
+func measured(t *testing.T, m *model.Model, path string) float64 {
+	t.Helper()
+	schema := m.Info().Schema
+	in, err := dataset.Open(context.Background(), path, dataset.Options{Schema: &schema})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	found, err := eval.Evaluate(context.Background(), m, in, eval.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.LogLoss != nil {
+		return *found.LogLoss
+	}
+	return 1 - *found.R2
+}
