@@ -156,6 +156,19 @@ def test_passes_by_logistic(houses, cluster, long):
     assert len(p) == 2 and sum(p) == pytest.approx(1, abs=1e-5)
 
 
+def test_leaves_by_rfm(houses, cluster, long):
+    options = {"learner": "rfm", "kernel": "laplacian", "leaf": 600, "part": 1000, "label": "class"}
+    m = mercer_spark.train(houses.drop("price"), piece_rows=300, shards=2, **options)
+    files, plan = f"{cluster.folder}/leaves", f"{cluster.folder}/plan-leaves"
+    _train._write(houses.drop("price"), files, 300, dict(options))
+    mercer("shard", "plan", files, "-o", plan, "--shards", 3, "--piece", "1TiB", *[f"--{k}={v}" for k, v in options.items()])
+    mercer("shard", "solve", plan, "-o", f"{plan}.mercer", "--alone")
+    assert open(f"{plan}.mercer", "rb").read() == m
+    got = mercer_spark.predict(m, houses, probability="p").select("class", "prediction", "p").toArrow()
+    assert sum(a == b for a, b in zip(got["prediction"].to_pylist(), got["class"].to_pylist())) > 1350
+    assert all(sum(p) == pytest.approx(1, abs=1e-5) for p in got["p"].to_pylist())
+
+
 def test_a_table_of_postgresql(spark, houses, model, postgres):
     driver = {"driver": "org.postgresql.Driver"}
     houses.write.jdbc(postgres, "houses", properties=driver)

@@ -93,10 +93,16 @@ func (m Merged) Text(w io.Writer, folder string) {
 // EstimateText says what a training in shards would take.
 func EstimateText(w io.Writer, e *shard.Estimate) {
 	Line(w, "rows", "%s of %s dimensions, %s in %s", units.Count(e.Rows), units.Count(e.Dim), units.Bytes(e.Bytes), units.Plural(e.Pieces, "piece"))
-	Line(w, "features", "%s, statistics of %s of the rows: %s", units.Count(e.Feature), units.Plural(e.Parts, "part"), units.Bytes(e.Sum))
+	if e.Leaves {
+		Line(w, "leaves", "in %s of the rows, %s in all", units.Plural(e.Parts, "part"), units.Bytes(e.Sum))
+	} else {
+		Line(w, "features", "%s, statistics of %s of the rows: %s", units.Count(e.Feature), units.Plural(e.Parts, "part"), units.Bytes(e.Sum))
+	}
 	Line(w, "memory", "%s a worker, %s to solve, beside rows", units.Bytes(e.WorkerMemory), units.Bytes(e.SolveMemory))
 	Line(w, "a row", "%s", rowTimes(e))
-	Line(w, "a sum", "add %s, write %s, read %s", units.Seconds(e.Add), units.Seconds(e.Write), units.Seconds(e.Read))
+	if !e.Leaves {
+		Line(w, "a sum", "add %s, write %s, read %s", units.Seconds(e.Add), units.Seconds(e.Write), units.Seconds(e.Read))
+	}
 	fmt.Fprintf(w, "\n%8s %10s %10s %10s %10s %11s %10s %10s\n", "workers", "rounds", "merge", "solve", "all", "moved", "price", "efficiency")
 	for _, s := range e.Scales {
 		fmt.Fprintf(w, "%8d %10s %10s %10s %10s %11s %10.2f %8.0f %%\n", s.Workers, units.Seconds(s.Rounds), units.Seconds(s.Merge), units.Seconds(s.Solve),
@@ -111,7 +117,7 @@ func EstimateText(w io.Writer, e *shard.Estimate) {
 // rowTimes are the seconds of a row in each round.
 func rowTimes(e *shard.Estimate) string {
 	var parts []string
-	for _, round := range []string{"look", "survey", "statistics"} {
+	for _, round := range []string{"look", "survey", "statistics", "sample", "rows", "leaves"} {
 		if s, found := e.Row[round]; found {
 			parts = append(parts, fmt.Sprintf("%s %.3g µs", round, 1e6*s))
 		}

@@ -42,9 +42,12 @@ type Estimate struct {
 	Pieces  int   `json:"pieces"`
 	Dim     int   `json:"d"`
 	Feature int   `json:"features"`
-	Parts   int   `json:"parts"` // of the rows, with statistics of their own
+	Parts   int   `json:"parts"` // of the rows, with statistics or leaves of their own
 
-	// Sum is the size of a file of statistics; WorkerMemory and SolveMemory are what a worker holds, and who makes the model.
+	// Leaves says that the learner has leaves, which grow in parts.
+	Leaves bool `json:"leaves,omitempty"`
+
+	// Sum is the size of a file of statistics, or of all leaves; WorkerMemory and SolveMemory are what a worker holds, and who makes the model.
 	Sum          int64 `json:"sum_bytes"`
 	WorkerMemory int64 `json:"worker_memory_bytes"`
 	SolveMemory  int64 `json:"solve_memory_bytes"`
@@ -62,6 +65,7 @@ type Estimate struct {
 	Scales []Scale `json:"scales"`
 
 	start, network, rate float64
+	row                  int64 // bytes of a row of a part
 }
 
 // Scale is what a number of workers would take, each running one shard in each round.
@@ -92,8 +96,8 @@ func NewEstimate(ctx context.Context, path string, opt dataset.Options, cfg trai
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Passes() || cfg.Apart() {
-		return nil, errors.New("an estimate is for learners that take one pass; what the passes or leaves of others take is seen when they are done")
+	if cfg.Passes() {
+		return nil, errors.New("an estimate is for learners that take one pass or have leaves, since how many passes others take is seen when they are done")
 	}
 	e := &Estimate{Row: map[string]float64{}, start: o.Start, network: o.Network, rate: o.Rate}
 	n := min(2, len(p.Data.All))
@@ -113,7 +117,11 @@ func NewEstimate(ctx context.Context, path string, opt dataset.Options, cfg trai
 	} else {
 		e.Bytes = int64(float64(tried) / float64(rows) * float64(e.Rows))
 	}
-	if err := e.trySums(ctx, w, rows, o.Train); err != nil {
+	try := func() error { return e.trySums(ctx, w, rows, o.Train) }
+	if e.Leaves = cfg.Apart(); e.Leaves {
+		try = func() error { return e.tryApart(ctx, w, e.Rows) }
+	}
+	if err := try(); err != nil {
 		return nil, err
 	}
 	e.Pieces = int(max(1, e.Bytes/o.Piece))
@@ -156,7 +164,7 @@ func (p *Plan) bytes(from, to int) (n int64) {
 // tryRounds runs the rounds before the last, and returns the number of rows.
 func (e *Estimate) tryRounds(ctx context.Context, w *Worker) (rows int, err error) {
 	for _, round := range w.Plan.Rounds() {
-		if round == roundStatistics {
+		if round == roundStatistics || round == roundSample {
 			break
 		}
 		var t tree
@@ -249,6 +257,9 @@ func (e *Estimate) trySums(ctx context.Context, w *Worker, rows int, opt train.O
 
 // scale is what k workers take.
 func (e *Estimate) scale(k int) Scale {
+	if e.Leaves {
+		return e.scaleApart(k)
+	}
 	pieces := float64((e.Pieces + k - 1) / k)
 	rows := pieces * float64(e.Rows) / float64(e.Pieces)
 	bytes := pieces * float64(e.Bytes) / float64(e.Pieces)

@@ -42,18 +42,26 @@ func (r *Rows) Append(next *Rows) error {
 	return nil
 }
 
-// The rows of a part are at most about PartRows, unless another number is asked for: they are in the memory of one process. The sample has a row
-// of sampleOf, at least wholeRows and at most mostSample of them; parts are no smaller than leastSampled rows of the sample tell apart.
+// The rows of a part are at most about PartRows, unless another number is asked for: they are in the memory of one process. The sample has one row
+// of sampleOf, but at least wholeRows and at most mostSample of them; parts are no smaller than leastSampled rows of the sample tell apart.
 const (
 	PartRows     = 200_000
-	sampleOf     = 200
+	sampleOf     = 100
 	mostSample   = 1_000_000
 	leastSampled = 500
 )
 
-// Sampled says whether a row is in the sample that says what all rows are like.
+// SampleRows is about how many of so many rows are in the sample that says what all rows are like, or of these, join the leaves.
+func SampleRows(rows int, join bool) int {
+	if join {
+		return min(rows, wholeRows)
+	}
+	return min(rows, mostSample, max(wholeRows, rows/sampleOf))
+}
+
+// Sampled says whether a row is in the sample.
 func Sampled(seed uint64, rows, key int) bool {
-	most := min(mostSample, max(wholeRows, rows/sampleOf))
+	most := SampleRows(rows, false)
 	return most >= rows || random.New(seed, "rfm.sampled", uint64(key)).Uniform()*float64(rows) < float64(most)
 }
 
