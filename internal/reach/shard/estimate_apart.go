@@ -2,6 +2,7 @@ package shard
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"mercer/internal/solve/rfm"
@@ -15,87 +16,84 @@ const (
 	grownTried = 6_000
 )
 
-// tryApart goes on from the survey with the rounds of a learner with leaves.
+// tryApart goes on from the survey with the rounds of a learner with leaves, for all rows.
 func (e *Estimate) tryApart(ctx context.Context, w *Worker, all int64) error {
-	var sample, routed tree
-	start, n := time.Now(), 0
-	for i := range w.Plan.Data.All {
-		s, err := w.piece(ctx, roundSample, i)
-		if err == nil {
-			n += s.rows()
-			err = sample.add(ctx, &node{from: i, sum: s})
+	sum := func(round string) (sum, error) {
+		var t tree
+		start := time.Now()
+		for i := range w.Plan.Data.All {
+			s, err := w.piece(ctx, round, i)
+			if err == nil {
+				err = t.add(ctx, &node{from: i, sum: s})
+			}
+			if err != nil {
+				return nil, w.Plan.Named(i, err)
+			}
 		}
-		if err != nil {
-			return w.Plan.Named(i, err)
-		}
+		e.Row[round] = time.Since(start).Seconds() / float64(w.summary.Rows)
+		return t.root(ctx)
 	}
-	total, err := sample.root(ctx)
+	total, err := sum(roundSample)
 	if err != nil {
 		return err
 	}
-	rows := head(total.(sampleSum).Rows, mostTried)
-	e.Row[roundSample] = time.Since(start).Seconds() / float64(max(n, w.summary.Rows))
-	start = time.Now()
-	if total, err = w.conclude(ctx, roundSample, sampleSum{rows}); err == nil {
+	sample, start := head(total.(sampleSum).Rows, mostTried), time.Now()
+	if total, err = w.conclude(ctx, roundSample, sampleSum{sample}); err == nil {
 		err = w.learn(ctx, roundSample, total, "tried")
 	}
 	if err != nil {
 		return err
 	}
-	e.Settle, start = time.Since(start).Seconds(), time.Now()
-	for i := range w.Plan.Data.All {
-		s, err := w.piece(ctx, roundRows, i)
-		if err == nil {
-			err = routed.add(ctx, &node{from: i, sum: s})
-		}
-		if err != nil {
-			return w.Plan.Named(i, err)
-		}
-	}
-	if total, err = routed.root(ctx); err == nil {
+	e.Settle = time.Since(start).Seconds()
+	if total, err = sum(roundRows); err == nil {
 		err = w.learn(ctx, roundRows, total, "tried")
 	}
 	if err != nil {
 		return err
 	}
-	e.Row[roundRows] = time.Since(start).Seconds() / float64(w.summary.Rows)
-	top := w.sharded.Top()
-	parts := make([]*rfm.Part, top.Parts())
-	var bytes counted
-	for p := range parts {
-		rows, err := w.rowsOf(ctx, p)
-		if err != nil {
-			return err
-		}
-		some := head(rows, grownTried/len(parts))
-		start = time.Now()
-		if parts[p], err = top.Grow(ctx, p, *some, nil); err != nil {
-			return err
-		}
-		took := time.Since(start).Seconds()
-		e.Row[roundLeaves] += took / float64(some.X.Rows) / float64(len(parts))
-		before := bytes
-		if err := parts[p].Write(&bytes, top, nil); err != nil {
-			return err
-		}
-		e.Sum += int64(float64(bytes-before) / float64(some.X.Rows) / float64(len(parts)) * float64(all))
+	parts, err := e.tryLeaves(ctx, w, all)
+	if err != nil {
+		return err
 	}
 	start = time.Now()
 	if _, _, err := w.sharded.Joined(ctx, parts); err != nil {
 		return err
 	}
-	joined := float64(rfm.SampleRows(int(min(all, 1<<40)), true)) / float64(rows.X.Rows)
-	e.Solve = time.Since(start).Seconds() * max(1, joined)
-	d, k := rows.X.Cols, len(rows.Y)/rows.X.Rows
-	e.Dim, e.Feature, e.row = d, d, int64(16+8*k+4*d)
-	part := w.Plan.Part
+	rows, part := int(min(all, math.MaxInt32)), w.Plan.Part
 	if part == 0 {
 		part = rfm.PartRows
 	}
-	e.Parts = int((all + int64(part) - 1) / int64(part))
-	e.WorkerMemory = 2*e.row*min(all, int64(part)) + rfm.Bytes(int(min(all, int64(part))), d, k, rfm.Options{Logistic: true})
-	e.SolveMemory = e.Sum + 2*e.row*int64(rfm.SampleRows(int(min(all, 1<<40)), false))
+	e.Solve = time.Since(start).Seconds() * max(1, float64(rfm.SampleRows(rows, true))/float64(sample.X.Rows))
+	d, k := sample.X.Cols, len(sample.Y)/sample.X.Rows
+	e.Dim, e.Feature, e.row = d, d, int64(16+8*k+4*d)
+	e.Parts = (rows + part - 1) / part
+	e.WorkerMemory = 2*e.row*int64(min(rows, part)) + rfm.Bytes(min(rows, part), d, k, rfm.Options{Logistic: true})
+	e.SolveMemory = e.Sum + 2*e.row*int64(rfm.SampleRows(rows, false))
 	return nil
+}
+
+// tryLeaves grows leaves from a few rows of each part.
+func (e *Estimate) tryLeaves(ctx context.Context, w *Worker, all int64) ([]*rfm.Part, error) {
+	top := w.sharded.Top()
+	parts, took, tried := make([]*rfm.Part, top.Parts()), 0.0, 0
+	var bytes counted
+	for p := range parts {
+		rows, err := w.rowsOf(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		some, start := head(rows, grownTried/len(parts)), time.Now()
+		if parts[p], err = top.Grow(ctx, p, *some, nil); err != nil {
+			return nil, err
+		}
+		took, tried = took+time.Since(start).Seconds(), tried+some.X.Rows
+		if err := parts[p].Write(&bytes, top, nil); err != nil {
+			return nil, err
+		}
+	}
+	e.Row[roundLeaves] = took / float64(tried)
+	e.Sum = int64(float64(bytes) / float64(tried) * float64(all))
+	return parts, nil
 }
 
 // head are the first of some rows.
