@@ -7,13 +7,12 @@ import (
 	"strconv"
 
 	"mercer/internal/engine/units"
-	"mercer/internal/search/auto"
-	"mercer/internal/search/trial"
+	"mercer/internal/search"
 )
 
 // AutoJSON is what train --auto --json prints under "auto".
 type AutoJSON struct {
-	*auto.Report
+	*search.AutoReport
 
 	// Command trains the same model again; where the model is of fewer rows than there are, it
 	// trains the same configuration on all of them.
@@ -69,7 +68,7 @@ func budgetText(seconds float64) string {
 
 // raceText is a table of candidates: their scores on each rung, best first, and why they were
 // dropped.
-func raceText(w io.Writer, r *trial.RaceResult) {
+func raceText(w io.Writer, r *search.RaceResult) {
 	fmt.Fprintf(w, "\n  %-40s", scoreNames[r.Metric])
 	for _, n := range r.Rungs {
 		fmt.Fprintf(w, "%12s", units.Count(n))

@@ -1,0 +1,396 @@
+package search
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"mercer/dataset"
+	"mercer/eval"
+	"mercer/train"
+)
+
+// group is candidates that see the same features.
+type group struct {
+	name       string
+	prepare    train.Config // up to its learner
+	candidates []*Candidate
+	splits     []int          // that are judged on these features
+	fitted     dataset.Source // the rows that scaling and map are fitted on
+}
+
+// judgeAll judges all candidates on all rows.
+func (s *tuning) judgeAll() error {
+	s.all = float64(len(s.running) * len(s.division.Splits))
+	s.done = 0
+	var refit []*Candidate
+	shared := map[string]*group{}
+	var order []*group
+	for _, c := range s.running {
+		c.Scores = make([]float64, len(s.division.Splits))
+		if !shares(&c.Config, s.base.Info().Task) {
+			refit = append(refit, c)
+			continue
+		}
+		key, cfg, err := pipelineKey(c.Config)
+		if err != nil {
+			return err
+		}
+		if s.opt.Alone {
+			key = fmt.Sprint(c.Index)
+		}
+		g := shared[key]
+		if g == nil {
+			g = &group{prepare: s.settled(cfg), name: fmt.Sprintf("g%d", len(order)), fitted: s.src}
+			shared[key] = g
+			order = append(order, g)
+		}
+		g.candidates = append(g.candidates, c)
+	}
+	s.advance(0) // the remaining time is estimated from here
+	for _, g := range order {
+		if err := s.judgeGroup(g); err != nil {
+			return err
+		}
+	}
+	for _, c := range refit {
+		for split := range s.division.Splits {
+			if err := s.refit(c, split); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// shares says whether a configuration's training can share statistics or features with others.
+func shares(c *train.Config, task string) bool {
+	return c.Traits().Shares(c, task)
+}
+
+// pipelineKey identifies configurations that see the same features. It also returns one of
+// them; its learner plays no part.
+func pipelineKey(c train.Config) (string, train.Config, error) {
+	c = c.BeforeLearner()
+	key, err := json.Marshal(c)
+	return string(key), c, err
+}
+
+// settled returns a configuration with the task and the number of features that follow from all rows;
+// fewer rows might give others.
+func (s *tuning) settled(c train.Config) train.Config {
+	base, asked := s.base.Info(), s.base.Config()
+	c.Task = base.Task
+	if f := base.Feature; f != nil && f.Steps == nil && c.Map.Features == 0 && c.Map.Steps == nil && c.Kernel.Name == asked.Kernel.Name &&
+		c.Map.Name == asked.Map.Name {
+		if !c.Traits().Exact() && !f.Decides() {
+			c.Map.Features = f.Features
+		}
+	}
+	return c
+}
+
+// judgeGroup judges candidates with the same features: all splits at once, or one at a time
+// if the features are fitted on training rows alone or nothing is to be shared.
+func (s *tuning) judgeGroup(g *group) error {
+	if !s.opt.Strict && !s.opt.Alone {
+		g.splits = upTo(len(s.division.Splits))
+		return s.judgeFeatures(g)
+	}
+	for i, sp := range s.division.Splits {
+		part := *g
+		part.splits = []int{i}
+		part.name = fmt.Sprintf("%s/%d", g.name, i)
+		if s.opt.Strict {
+			part.fitted = dataset.Keep(s.src, func(row int) bool { return s.division.trains(sp, row) })
+		}
+		if err := s.judgeFeatures(&part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// path is candidates that differ only in their learner's setting, in the order of its values.
+type path struct {
+	learner    string
+	candidates []*Candidate
+	values     map[*Candidate]float64
+}
+
+// jobs returns the jobs of a group: one for all candidates of a learner that share statistics, and one for each
+// path over a setting and split.
+func (g *group) jobs(s *tuning) (jobs []job) {
+	statistics := map[string]int{} // the number of a learner's job
+	known := map[string]*path{}
+	var paths []*path
+	for _, c := range g.candidates {
+		learner := c.Config.Traits()
+		if learner.SharesStatistics() {
+			at, ok := statistics[learner.Name()]
+			if !ok {
+				at = len(jobs)
+				statistics[learner.Name()] = at
+				jobs = append(jobs, job{name: g.name + "/" + learner.Name(), splits: g.splits, run: (*featureRun).fromStatistics})
+			}
+			jobs[at].candidates = append(jobs[at].candidates, c)
+			continue
+		}
+		off, value := learner.OffPath(c.Config)
+		key, _ := json.Marshal(off)
+		p := known[string(key)]
+		if p == nil {
+			p = &path{learner: learner.Name(), values: map[*Candidate]float64{}}
+			known[string(key)] = p
+			paths = append(paths, p)
+		}
+		p.candidates = append(p.candidates, c)
+		p.values[c] = value
+	}
+	for i, p := range paths {
+		slices.SortStableFunc(p.candidates, func(a, b *Candidate) int { return cmp.Compare(p.values[a], p.values[b]) })
+		for _, split := range g.splits {
+			jobs = append(jobs, job{name: fmt.Sprintf("%s/%s%d/%d", g.name, p.learner, i, split), candidates: p.candidates,
+				splits: []int{split}, gathers: true, run: (*featureRun).path})
+		}
+	}
+	return jobs
+}
+
+// featureRun is a group whose features have been computed.
+type featureRun struct {
+	*tuning
+	*group
+	prepared *train.Prepared
+	work     Work // since the last job
+	kept     *keptRows
+}
+
+// judgeFeatures runs the unfinished jobs of a group.
+func (s *tuning) judgeFeatures(g *group) error {
+	jobs := g.jobs(s)
+	for _, j := range jobs {
+		if rec := s.journal.jobs[j.name]; rec != nil {
+			if !j.has(rec) {
+				return s.journal.foreign(j.name)
+			}
+			s.take(rec)
+		}
+	}
+	left := slices.DeleteFunc(slices.Clone(jobs), func(j job) bool { return s.journal.jobs[j.name] != nil })
+	if len(left) == 0 {
+		return nil
+	}
+	r := &featureRun{tuning: s, group: g}
+	start := time.Now()
+	var err error
+	if r.prepared, err = train.Prepare(s.ctx, g.fitted, g.prepare, train.Options{Memory: s.opt.Memory}); err != nil {
+		return s.failAll(left, err)
+	}
+	defer func() {
+		r.kept.close()
+		r.kept, r.prepared = nil, nil
+		runtime.GC() // see refit
+	}()
+	if err := r.keepRows(jobs); err != nil {
+		return s.failAll(left, err)
+	}
+	if len(left) < len(jobs) {
+		r.work = Work{} // counted by the first job
+	}
+	scores := 0
+	for _, j := range left {
+		scores += len(j.candidates) * len(j.splits)
+	}
+	mapped := time.Since(start).Seconds() / float64(scores)
+	for _, j := range left {
+		rec := &record{Job: j.name}
+		start := time.Now()
+		if err := j.run(r, j, rec); err != nil {
+			if err := s.failAll([]job{j}, err); err != nil {
+				return err
+			}
+			continue
+		}
+		rec.Work, r.work = r.work, Work{}
+		rec.divide(time.Since(start).Seconds(), mapped)
+		if err := s.journal.add(rec); err != nil {
+			return err
+		}
+		s.take(rec)
+	}
+	return nil
+}
+
+// divide divides the seconds of a job among its scores. Each gets the time known to be its own, an equal
+// share of the rest, and an equal share of earlier common work.
+func (rec *record) divide(seconds, more float64) {
+	for _, v := range rec.Scores {
+		seconds -= v.Seconds
+	}
+	for i := range rec.Scores {
+		v := &rec.Scores[i]
+		v.Seconds = math.Round(1e6*(v.Seconds+max(0, seconds)/float64(len(rec.Scores))+more)) / 1e6
+	}
+}
+
+// fatal is an error that does not concern a candidate, such as a full disk.
+type fatal struct{ error }
+
+func (f fatal) Unwrap() error { return f.error }
+
+// ofSystem says that an error is of the operating system, such as rows that cannot be read: no candidate is to blame.
+func ofSystem(err error) bool {
+	var number syscall.Errno
+	return errors.As(err, &number)
+}
+
+// failAll records the failure of candidates that cannot be trained on these data as their score. It returns
+// errors that end the search.
+func (s *tuning) failAll(jobs []job, err error) error {
+	var end fatal
+	switch {
+	case s.ctx.Err() != nil:
+		return s.ctx.Err()
+	case errors.As(err, &end) || ofSystem(err):
+		return err
+	}
+	for _, j := range jobs {
+		rec := &record{Job: j.name}
+		for _, c := range j.candidates {
+			for _, split := range j.splits {
+				rec.Scores = append(rec.Scores, s.failed(c, split, err))
+			}
+		}
+		if err := s.journal.add(rec); err != nil {
+			return err
+		}
+		s.take(rec)
+	}
+	return nil
+}
+
+func (s *tuning) failed(c *Candidate, split int, err error) score {
+	return score{Candidate: c.Index, Split: split, Err: strings.TrimPrefix(err.Error(), s.src.Name()+": ")}
+}
+
+// take adds the scores of a record to the candidates.
+func (s *tuning) take(rec *record) {
+	for _, v := range rec.Scores {
+		c := s.candidates[v.Candidate]
+		if v.Err != "" {
+			c.Dropped = v.Err
+		}
+		if c.Scores != nil {
+			c.Scores[v.Split] = v.Value
+			c.Size = max(c.Size, v.Size)
+			c.Seconds += v.Seconds
+		}
+	}
+	s.advance(float64(len(rec.Scores)))
+}
+
+// advance counts trainings.
+func (s *tuning) advance(n float64) {
+	s.done += n
+	if s.opt.Progress != nil {
+		s.opt.Progress("tune", s.done, s.all)
+	}
+}
+
+// during reports the progress of the n trainings of a job.
+func (s *tuning) during(n int) func(rows int, share float64) {
+	if s.opt.Progress == nil {
+		return nil
+	}
+	return func(_ int, share float64) {
+		if share > 0 {
+			s.opt.Progress("tune", s.done+share*float64(n), s.all)
+		}
+	}
+}
+
+// job is work that is done and recorded together.
+type job struct {
+	name       string
+	candidates []*Candidate
+	splits     []int
+	gathers    bool // it reads the features many times
+	run        func(*featureRun, job, *record) error
+}
+
+// has says whether a record has one score of each of the job's candidates on each of its splits.
+func (j job) has(rec *record) bool {
+	seen := map[[2]int]bool{}
+	for _, v := range rec.Scores {
+		at := [2]int{v.Candidate, v.Split}
+		if seen[at] || !slices.Contains(j.splits, v.Split) || !slices.ContainsFunc(j.candidates, func(c *Candidate) bool { return c.Index == v.Candidate }) {
+			return false
+		}
+		seen[at] = true
+	}
+	return len(seen) == len(j.candidates)*len(j.splits)
+}
+
+// refit trains a candidate separately on the training rows of a split.
+func (s *tuning) refit(c *Candidate, split int) error {
+	name := fmt.Sprintf("c%d/%d", c.Index, split)
+	if rec := s.journal.jobs[name]; rec != nil {
+		if j := (job{candidates: []*Candidate{c}, splits: []int{split}}); !j.has(rec) {
+			return s.journal.foreign(name)
+		}
+		s.take(rec)
+		return nil
+	}
+	// Collect the garbage of the last training, so that memory stays within the forecast: otherwise all features
+	// could be allocated in one piece before the collector frees those of the training before.
+	defer runtime.GC()
+	rec := &record{Job: name}
+	sp := s.division.Splits[split]
+	rest := dataset.Keep(s.src, func(row int) bool { return s.division.trains(sp, row) })
+	held := dataset.Keep(s.src, func(row int) bool { return s.division.holds(sp, row) })
+	value, size, start := 0.0, 0, time.Now()
+	cfg := s.settled(c.Config)
+	cfg.Threshold = "" // candidates are compared without
+	m, _, err := train.Fit(s.ctx, rest, cfg, train.Options{Memory: s.opt.Memory})
+	if err == nil {
+		size = train.Size(m)
+		var metrics *eval.Metrics
+		if metrics, err = eval.Evaluate(s.ctx, m, held, eval.Options{}); err == nil {
+			value, err = s.metric.of(metrics)
+		}
+	}
+	if s.ctx.Err() != nil {
+		return s.ctx.Err()
+	}
+	if ofSystem(err) {
+		return err
+	}
+	if err != nil {
+		rec.Scores = []score{s.failed(c, split, err)}
+	} else {
+		rec.Scores = []score{{Candidate: c.Index, Split: split, Value: value, Size: size}}
+	}
+	rec.divide(time.Since(start).Seconds(), 0)
+	trained, judged := s.division.count(sp)
+	rec.Work.Solves = 1
+	learner := c.Config.Traits()
+	if !learner.Exact() {
+		rec.Work.Mapped = int64(trained + judged)
+	}
+	if learner.SharesStatistics() {
+		rec.Work.Collected = int64(trained)
+	}
+	if err := s.journal.add(rec); err != nil {
+		return err
+	}
+	s.take(rec)
+	return nil
+}

@@ -1,0 +1,311 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"time"
+
+	"mercer/dataset"
+	"mercer/internal/engine/units"
+	"mercer/kernel"
+	"mercer/train"
+)
+
+// Prediction is the predicted cost of a training.
+type Prediction struct {
+	// Rows is n, the number of rows; RowsGuessed says that it is an estimate from the share of the
+	// source that was read.
+	Rows        int  `json:"rows"`
+	RowsGuessed bool `json:"rows_guessed,omitempty"`
+
+	// Plan says what the training would do, and its Bytes how much memory it would hold.
+	Plan *train.Plan `json:"plan"`
+
+	// Read, Metric, Map and Solve are seconds as in train.Report, Seconds their sum.
+	Read    float64 `json:"read_seconds"`
+	Metric  float64 `json:"metric_seconds"`
+	Map     float64 `json:"map_seconds"`
+	Solve   float64 `json:"solve_seconds"`
+	Seconds float64 `json:"seconds"`
+
+	// Trials are the small trainings that the prediction is based on.
+	Trials []Timing `json:"trials"`
+
+	model *costModel
+}
+
+// PredictOptions say how a cost is predicted.
+type PredictOptions struct {
+	// Memory is the number of bytes that the training may hold; 0 means no limit.
+	Memory int64
+
+	// Seconds is about how long the trials may take, twice that if they need many features; 0 means 3.
+	Seconds float64
+
+	// Known are existing trials; Quick makes no others if there are any.
+	Known []Timing
+	Quick bool
+
+	// Now is the clock, and Fit runs a trial; nil means the real clock, and train.Fit.
+	Now func() time.Time
+	Fit func(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*train.Report, error)
+}
+
+// filled fills in the defaults.
+func (o PredictOptions) filled() PredictOptions {
+	o.Seconds = cmp.Or(o.Seconds, 3)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Fit == nil {
+		o.Fit = func(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*train.Report, error) {
+			_, report, err := train.Fit(ctx, src, cfg, opt)
+			return report, err
+		}
+	}
+	return o
+}
+
+// Predict predicts the time and the memory of training cfg on as many rows as the source of the sample
+// has, by trials on a few of them.
+//
+// Memory follows from the learners' own formulas. Time is the sum of the stages: reading and mapping, which
+// grow like n and n·D; and solving. For statistics, solving takes a·n·D² + b·D^2.5 with a and b from the
+// trials, those with the most features if they can tell both apart. For learners that go through rows it takes
+// c·n^p·D with p ∈ [1, 3/2] from the trials, and as much again for the choice of C on a part of them;
+// for those that use the kernel itself c·n^p with p ∈ [1, 3], and c·n from the rows on that bring no more centres. A metric of m rows and l landmarks
+// takes c·(m·l² + l³), from one trial on few rows.
+func Predict(ctx context.Context, s *Sample, cfg train.Config, opt PredictOptions) (*Prediction, error) {
+	opt = opt.filled()
+	cfg.Task = s.Task
+	n := s.Rows()
+	plan, err := train.NewPlan(ctx, s.Train(0, s.TrainRows()), n, cfg, train.Options{Memory: opt.Memory})
+	if err != nil {
+		return nil, err
+	}
+	c := &Prediction{Rows: n, RowsGuessed: s.Guessed(), Plan: plan}
+	if c.Trials, err = trials(ctx, s, plan, opt); err != nil {
+		return nil, err
+	}
+	runtime.GC() // memory of the trials is not counted in what follows
+	c.model = newCostModel(plan, c.Trials)
+	c.Read, c.Map, c.Solve = c.model.seconds(n, plan.Features)
+	c.Read += readSeconds(s, n, cfg)
+	c.Metric = c.model.metric * metricWork(plan, n)
+	c.Seconds = c.Read + c.Metric + c.Map + c.Solve
+	return c, nil
+}
+
+// slowest is the number of operations per second that any machine can do.
+const slowest = 4e9
+
+// Short says whether the training of cfg on all rows of a sample's source takes less than the given number of
+// seconds, without a trial: by a generous count of its operations. If it is false the
+// training may still be short.
+func Short(ctx context.Context, s *Sample, cfg train.Config, memory int64, seconds float64) (bool, error) {
+	cfg.Task = s.Task
+	p, err := train.NewPlan(ctx, s.Train(0, min(trialRows, s.TrainRows())), s.Rows(), cfg, train.Options{Memory: memory})
+	if err != nil {
+		return false, err
+	}
+	n, d, k := float64(s.Rows()), float64(p.Features), float64(p.Outputs)
+	work := n*float64(s.Summary.Dim)*d + metricRounds*metricWork(p, s.Rows()) // the map, and a metric
+	switch {
+	case p.Exact:
+		work += n * n * n
+	case p.Statistics:
+		work += n*d*d + 12*d*d*d // a few λ in a few folds
+	default:
+		work += 200 * n * d * k
+	}
+	return work < seconds*slowest, nil
+}
+
+// WithFeatures is the predicted number of seconds with d features instead of those of the plan.
+func (c *Prediction) WithFeatures(d int) float64 {
+	old, oldMap, oldSolve := c.model.seconds(c.Rows, c.Plan.Features)
+	read, mapping, solve := c.model.seconds(c.Rows, d)
+	return c.Seconds - old - oldMap - oldSolve + read + mapping + solve
+}
+
+// readSeconds is the time spent waiting for the source in a training on n rows, from the time
+// it took to draw the sample: the source is read once to survey it and once to train, and once more to
+// choose λ by leave-one-out.
+func readSeconds(s *Sample, n int, cfg train.Config) float64 {
+	passes := 2.0
+	if train.As[train.Ridge](cfg.Learner).LambdaBy == "loo" {
+		passes++
+	}
+	return passes * s.SecondsPerRow() * float64(n)
+}
+
+// Stages returns the seconds of reading, mapping and solving n rows of d features, without the time spent
+// waiting for the source.
+func (c *Prediction) Stages(n, d int) (read, mapping, solve float64) { return c.model.seconds(n, d) }
+
+// Resize changes the prediction to d features, as in the plan.
+func (c *Prediction) Resize(plan *train.Plan, d int) {
+	oldMap, oldSolve := c.Map, c.Solve
+	_, c.Map, c.Solve = c.model.seconds(c.Rows, d)
+	c.Seconds += c.Map - oldMap + c.Solve - oldSolve
+	c.Plan = plan
+}
+
+// Text is the cost in one line, such as "about 3 min and 1.2 GB for 10,000,000 rows".
+func (c *Prediction) Text() string {
+	return fmt.Sprintf("about %s and %s for %s rows", units.Roughly(c.Seconds), units.Bytes(c.Plan.Bytes), units.Count(c.Rows))
+}
+
+// The trials begin with trialRows rows and trialFeatures features.
+const (
+	trialRows     = 1000
+	trialFeatures = 512
+)
+
+// trials trains on few rows: first on trialRows, then on twice as many until half of the time
+// is used up, and then with twice as many features, up to those of the training.
+func trials(ctx context.Context, s *Sample, plan *train.Plan, opt PredictOptions) ([]Timing, error) {
+	most := s.TrainRows()
+	start := opt.Now()
+	var all []Timing
+	learned := plan.Config.Metric.Form != "" && !plan.Config.Traits().ChoosesKernels()
+	once := func(rows, features int) error {
+		cfg := plan.Config
+		if learned && len(all) > 0 {
+			cfg.Metric.Form = "" // the first trial tells what it takes
+		}
+		if !plan.Fixed {
+			cfg.Map.Features = features
+		}
+		report, err := opt.Fit(ctx, s.Train(0, rows), cfg, train.Options{Memory: opt.Memory})
+		if err != nil {
+			return err
+		}
+		all = append(all, TimingOf(rows, features, report))
+		return nil
+	}
+	d := plan.Features
+	if !plan.Fixed {
+		d = min(d, trialFeatures)
+	}
+	rows := min(trialRows, max(most/4, 1))
+	all = slices.Clone(opt.Known)
+	if opt.Quick && len(all) > 0 {
+		return all, nil
+	}
+	grown := false
+	if len(all) > 0 {
+		// How the time grows with the rows may not have been tried yet.
+		d = all[0].Features
+		few, many := all[0].Rows, all[0].Rows
+		for _, t := range all {
+			if t.Features == d {
+				few, many = min(few, t.Rows), max(many, t.Rows)
+			}
+		}
+		grown, rows = many >= 2*few || many == most, min(2*many, most)
+	}
+	for !grown {
+		if err := once(rows, d); err != nil {
+			if len(all) > 0 && !errors.Is(ctx.Err(), context.Canceled) {
+				break // what is known is better than nothing
+			}
+			return nil, err
+		}
+		spent := opt.Now().Sub(start).Seconds()
+		if rows == most || len(all) >= 2 && spent > opt.Seconds/2 {
+			break
+		}
+		rows = min(2*rows, most)
+	}
+	rows = 0
+	for _, t := range all {
+		rows, d = max(rows, t.Rows), max(d, t.Features)
+	}
+	// Features are doubled on the rows of the largest trial, or on 2·D of them (but at least trialRows) if that is less.
+	for d < plan.Features && !plan.Fixed {
+		d = min(2*d, plan.Features)
+		if err := once(min(rows, max(2*d, trialRows)), d); err != nil {
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return nil, err
+			}
+			break // beyond the memory or the time
+		}
+		// The next takes four to eight times as long, and may use twice the time: errors in the part that depends on
+		// D alone matter most.
+		last := all[len(all)-1]
+		if spent := opt.Now().Sub(start).Seconds(); spent+4*(last.Map+last.Solve) > 2*opt.Seconds {
+			break
+		}
+	}
+	return all, nil
+}
+
+// ExactPrediction is the predicted cost of an exact kernel machine on all rows of a sample's source.
+type ExactPrediction struct {
+	// Rows is n; Bytes is the size of its Gram matrix, 4·n².
+	Rows  int     `json:"rows"`
+	Bytes float64 `json:"gram_bytes"`
+
+	// Seconds is extrapolated to n rows as c·n^Exponent from Trials, which are trainings of an
+	// exact support vector machine. C and γ are assumed to be known: a search for them
+	// takes as long for every point.
+	Seconds  float64  `json:"seconds_extrapolated"`
+	Exponent float64  `json:"exponent"`
+	Trials   []Timing `json:"trials"`
+}
+
+// PredictExact extrapolates the cost of an exact support vector machine of the rbf kernel on as many
+// rows as the source of the sample has, from trainings on growing subsamples that together take about
+// the given number of seconds.
+func PredictExact(ctx context.Context, s *Sample, cfg train.Config, opt PredictOptions) (*ExactPrediction, error) {
+	n := s.Rows()
+	g := &ExactPrediction{Rows: n, Bytes: 4 * float64(n) * float64(n)}
+	exact := train.Config{Task: s.Task, Learner: train.Named{Name: train.ExactSVM().Name(), Options: map[string]any{"c": 10}},
+		Kernel: train.Kernel{Name: kernel.RBF.Name(), Gamma: cfg.Kernel.Gamma}, Scale: cfg.Scale, Seed: cfg.Seed}
+	if cfg.KernelName() != exact.Kernel.Name {
+		exact.Kernel.Gamma = "" // γ of another kernel says nothing about this one's
+	}
+	if s.Task == "multilabel" {
+		return nil, errors.New("an exact support vector machine predicts one class, or one number")
+	}
+	plan := &train.Plan{Config: exact, Exact: true, Fixed: true}
+	var err error
+	if g.Trials, err = trials(ctx, s, plan, opt.filled()); err != nil {
+		return nil, err
+	}
+	var rows, seconds []float64
+	for _, t := range g.Trials[max(0, len(g.Trials)-3):] {
+		rows, seconds = append(rows, float64(t.Rows)), append(seconds, t.Solve)
+	}
+	_, g.Exponent = powerLaw(rows, seconds)
+	g.Exponent = min(max(g.Exponent, 1), 3)
+	last := g.Trials[len(g.Trials)-1]
+	g.Seconds = last.Solve * math.Pow(float64(n)/float64(last.Rows), g.Exponent)
+	return g, nil
+}
+
+// Forecast is the remaining cost of many trainings before they begin: of a search before
+// candidates are judged on all rows, or of a learning curve.
+type Forecast struct {
+	// Configurations are those to judge, or the points of a curve; Trainings is the number of their trainings left.
+	Configurations int `json:"configurations"`
+	Trainings      int `json:"trainings"`
+
+	// Seconds is about how long these take, Bytes about how much memory they hold at most, besides the
+	// data that are read.
+	Seconds float64 `json:"seconds"`
+	Bytes   int64   `json:"bytes"`
+}
+
+// Text is the forecast in one line, such as "9 configurations, 45 trainings: about 3 min and 1.2 GB",
+// where what names the things that are trained.
+func (f Forecast) Text(what string) string {
+	return fmt.Sprintf("%s %s, %s trainings: about %s and %s", units.Count(f.Configurations), what, units.Count(f.Trainings),
+		units.Roughly(f.Seconds), units.Bytes(f.Bytes))
+}
