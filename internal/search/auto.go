@@ -27,11 +27,9 @@ type AutoOptions struct {
 	// Progress, if not nil, is called now and then with a description of the current step.
 	Progress func(what string)
 
-	clock func() time.Time // nil: the real one
-	fit   func(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*model.Model, *train.Report, error)
-	trial func(ctx context.Context, s *Sample, fold, rows int, cfg train.Config) (Outcome, error)
-
-	costFit func(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*train.Report, error)
+	lab
+	trial      tryout // of races
+	predictFit fitter // of predictions
 }
 
 // AutoReport says what Auto tried and why it chose what it did.
@@ -96,12 +94,6 @@ const (
 // Memory: the sample, at most 512 MiB, and that of the trainings.
 func Auto(ctx context.Context, src dataset.Source, opt AutoOptions) (*model.Model, *train.Report, *AutoReport, error) {
 	a := &auto{AutoOptions: opt, ctx: ctx, src: src, report: &AutoReport{}}
-	if a.now = time.Now; a.clock != nil {
-		a.now = a.clock
-	}
-	if a.fit == nil {
-		a.fit = train.Fit
-	}
 	a.start = a.now()
 	if err := a.Config.Check(); err != nil {
 		return nil, nil, nil, err
@@ -127,11 +119,10 @@ type auto struct {
 	ctx    context.Context
 	src    dataset.Source
 	report *AutoReport
-	now    func() time.Time
 	start  time.Time
 	sample *Sample
 	lent   time.Duration // to the heats from the training's part of the budget
-	won    *Trained      // the winner of the last heat
+	won    *trained      // the winner of the last heat
 	spent  time.Duration // on the last training of all rows
 	ridges []Timing      // those of the last prediction for ridge, whose time depends on D alone
 }
@@ -192,7 +183,7 @@ func (a *auto) explain() {
 		}
 		r, _ := h.Racers[second].Last()
 		a.why("of %d %s %s was the best on %s rows; the next, %s, was behind by %s", len(h.Racers), heat, w.Name, units.Count(last.Rows),
-			h.Racers[second].Name, h.GapText(r, *w))
+			h.Racers[second].Name, h.gapText(r, w))
 	}
 }
 
@@ -212,5 +203,5 @@ func (a *auto) exactCost() {
 	}
 	a.say("an exact machine on few rows")
 	// If it cannot be trained, the choice stands.
-	a.report.Exact, _ = PredictExact(ctx, a.sample, a.report.Config, opt)
+	a.report.Exact, _ = predictExact(ctx, a.sample, a.report.Config, opt)
 }

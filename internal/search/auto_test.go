@@ -115,20 +115,20 @@ func (s *slow) options(o AutoOptions) AutoOptions {
 		s.clock = s.clock.Add(time.Duration(each * float64(rows) * float64(features) * float64(time.Second)))
 	}
 	o.clock = func() time.Time { return s.clock }
-	o.trial = func(ctx context.Context, sample *Sample, fold, rows int, cfg train.Config) (Outcome, error) {
+	o.trial = func(ctx context.Context, sample *Sample, fold, rows int, cfg train.Config) (outcome, error) {
 		pass(rows, cfg.Map.Features, s.each)
-		loss := make([]float64, count(sample.Held(fold)))
+		loss := make([]float64, count(sample.held(fold)))
 		for i := range len(loss) / 5 {
 			loss[i] = 1
 		}
 		seconds := s.each * float64(rows) * float64(cfg.Map.Features)
-		return Outcome{Losses: loss, Took: Timing{Rows: rows, Features: cfg.Map.Features, Solve: seconds},
+		return outcome{Losses: loss, Took: Timing{Rows: rows, Features: cfg.Map.Features, Solve: seconds},
 			Model: &model.Model{}, Report: &train.Report{Solve: seconds}}, nil
 	}
-	o.costFit = func(_ context.Context, src dataset.Source, cfg train.Config, _ train.Options) (*train.Report, error) {
+	o.predictFit = func(_ context.Context, src dataset.Source, cfg train.Config, _ train.Options) (*model.Model, *train.Report, error) {
 		rows := count(src)
 		pass(rows, cfg.Map.Features, s.each)
-		return &train.Report{Solve: s.each * float64(rows) * float64(cfg.Map.Features)}, nil
+		return nil, &train.Report{Solve: s.each * float64(rows) * float64(cfg.Map.Features)}, nil
 	}
 	o.fit = func(_ context.Context, src dataset.Source, cfg train.Config, _ train.Options) (*model.Model, *train.Report, error) {
 		name, rows, each := "all", cmp.Or(s.rows, 12_000), s.whole
@@ -377,9 +377,9 @@ func TestSurveyedIsToldBeforeTheWork(t *testing.T) {
 	var told []dataset.Schema
 	surveyed := func(read dataset.Schema) error { told = append(told, read); return refused }
 	_, _, _, err := Auto(t.Context(), src, AutoOptions{Training: train.Options{Surveyed: surveyed},
-		trial: func(context.Context, *Sample, int, int, train.Config) (Outcome, error) {
+		trial: func(context.Context, *Sample, int, int, train.Config) (outcome, error) {
 			t.Error("a race began")
-			return Outcome{}, refused
+			return outcome{}, refused
 		}})
 	if !errors.Is(err, refused) {
 		t.Errorf("a choice that is refused: %v", err)

@@ -53,7 +53,7 @@ func (a *auto) trainFirst(c contender) error {
 	if m != nil {
 		_, d = m.Pipeline().Dims()
 	}
-	a.won = &Trained{Model: m, Report: report, Config: cfg, Rows: rows}
+	a.won = &trained{Model: m, Report: report, Config: cfg, Rows: rows}
 	a.spent = a.now().Sub(began)
 	a.why("the budget had no time for a race: %s was the first that could be trained, of %s features",
 		Describe(c.Config), units.Count(d))
@@ -66,7 +66,7 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 	c := &a.report.Config
 	if a.Budget <= 0 {
 		a.say("trains %s on all rows", Describe(*c))
-		return a.fit(a.ctx, a.src, *c, a.Training)
+		return a.lab.train(a.ctx, a.src, *c, a.Training)
 	}
 	prediction, d, err := a.affordable(*c, false)
 	if err != nil {
@@ -109,7 +109,7 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 		a.why("D = %s: predicted to take %s of the %s that are left, and %s", units.Count(d),
 			units.Roughly(prediction.Seconds), units.Roughly(a.left().Seconds()), units.Bytes(prediction.Plan.Bytes))
 		if less < d {
-			reserve = min(time.Duration(1.5*prediction.WithFeatures(less)*float64(time.Second)), a.left()/3)
+			reserve = min(time.Duration(1.5*prediction.withFeatures(less)*float64(time.Second)), a.left()/3)
 		}
 	}
 	m, report, err := a.whole(a.left() - reserve)
@@ -121,7 +121,7 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 	}
 	// A training that takes longer than predicted is abandoned while there is time for one with
 	// fewer features or fewer rows.
-	if factor := 1.2 * prediction.WithFeatures(less) / max(prediction.Seconds, 1e-9); sized && less < d &&
+	if factor := 1.2 * prediction.withFeatures(less) / max(prediction.Seconds, 1e-9); sized && less < d &&
 		factor*a.spent.Seconds() <= a.last().Seconds() {
 		a.why("that took longer than predicted, so that it was given up for D = %s", units.Count(less))
 		c.Map.Features = less
@@ -144,7 +144,7 @@ func (a *auto) grow(m *model.Model, report *train.Report, prediction *Prediction
 	for _, d := range a.features() {
 		old := c.Map.Features
 		if d > usual || d <= old ||
-			a.spent.Seconds()*prediction.WithFeatures(d)/max(prediction.Seconds, 1e-9) > (1-overrun)*a.left().Seconds() {
+			a.spent.Seconds()*prediction.withFeatures(d)/max(prediction.Seconds, 1e-9) > (1-overrun)*a.left().Seconds() {
 			continue
 		}
 		sized := *c
@@ -199,7 +199,7 @@ func (a *auto) within(src dataset.Source, cfg train.Config, limit time.Duration)
 		defer cancel()
 		ctx = limited
 	}
-	return a.fit(ctx, src, cfg, a.Training)
+	return a.lab.train(ctx, src, cfg, a.Training)
 }
 
 // rivals says whether a learner was not dropped for a larger loss.
@@ -224,11 +224,11 @@ func (a *auto) shorten(prediction *Prediction) (*model.Model, *train.Report, err
 	}
 	predicted := func(rows int) float64 {
 		if prediction == nil {
-			return 1.5 * a.spentOn(won) * math.Pow(float64(rows)/float64(won.Rows), UsualExponent)
+			return 1.5 * a.spentOn(won) * math.Pow(float64(rows)/float64(won.Rows), usualExponent)
 		}
-		read, mapping, solve := prediction.Stages(rows, max(won.Config.Map.Features, leastFeatures))
+		read, mapping, solve := prediction.stages(rows, max(won.Config.Map.Features, leastFeatures))
 		if prediction.Plan.Fixed {
-			read, mapping, solve = prediction.Stages(rows, prediction.Plan.Features)
+			read, mapping, solve = prediction.stages(rows, prediction.Plan.Features)
 		}
 		return max(read+mapping+solve, a.spentOn(won)*float64(rows)/float64(won.Rows))
 	}
@@ -244,7 +244,7 @@ func (a *auto) shorten(prediction *Prediction) (*model.Model, *train.Report, err
 	if a.Config.Map.Features == 0 && featured(config) {
 		config.Map.Features = max(won.Config.Map.Features, leastFeatures)
 	}
-	sizes := []int{a.sample.Drawn().X.Len()}
+	sizes := []int{a.sample.rows.X.Len()}
 	for m := a.sample.TrainRows(); m > won.Rows; m /= 2 {
 		sizes = append(sizes, m)
 	}
@@ -276,7 +276,7 @@ func (a *auto) shorten(prediction *Prediction) (*model.Model, *train.Report, err
 }
 
 // spentOn is the number of seconds that the training of the race's winner took.
-func (a *auto) spentOn(won *Trained) float64 {
+func (a *auto) spentOn(won *trained) float64 {
 	if won.Report == nil {
 		return 0
 	}
@@ -349,10 +349,10 @@ func (a *auto) known(c train.Config) (trials []Timing) {
 // prediction relies on the races, if they have anything.
 func (a *auto) affordable(c train.Config, quick bool) (*Prediction, int, error) {
 	a.say("predicts the cost of %s", Describe(c))
-	ctx, opt := a.ctx, PredictOptions{Memory: a.Training.Memory, Now: a.clock, Known: a.known(c), Fit: a.costFit}
+	ctx, opt := a.ctx, PredictOptions{Memory: a.Training.Memory, known: a.known(c), lab: lab{a.clock, a.predictFit}}
 	// The finals have measured what matters.
 	onePass := c.LearnerName() == train.OnePass().Name()
-	opt.Quick = quick || onePass && featured(c) && a.ridges != nil || slices.ContainsFunc(opt.Known, func(t Timing) bool {
+	opt.quick = quick || onePass && featured(c) && a.ridges != nil || slices.ContainsFunc(opt.known, func(t Timing) bool {
 		return t.Rows >= min(a.sample.TrainRows(), a.report.Facts.Rows/4) && t.Features >= heldLearner
 	})
 	if a.Budget > 0 {
@@ -369,8 +369,8 @@ func (a *auto) affordable(c train.Config, quick bool) (*Prediction, int, error) 
 	}
 	if onePass && featured(c) {
 		for _, t := range a.ridges {
-			if !slices.Contains(opt.Known, t) {
-				opt.Known = append(opt.Known, t)
+			if !slices.Contains(opt.known, t) {
+				opt.known = append(opt.known, t)
 			}
 		}
 	}
@@ -395,7 +395,7 @@ func (a *auto) affordable(c train.Config, quick bool) (*Prediction, int, error) 
 		return prediction, prediction.Plan.Features, nil
 	}
 	for _, d := range a.features() {
-		if prediction.WithFeatures(d) > room {
+		if prediction.withFeatures(d) > room {
 			continue
 		}
 		sized := c
@@ -422,6 +422,6 @@ func (a *auto) resize(prediction *Prediction, d int) error {
 	if err != nil {
 		return err
 	}
-	prediction.Resize(plan, d)
+	prediction.resize(plan, d)
 	return nil
 }

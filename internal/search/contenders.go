@@ -43,13 +43,13 @@ func (a *auto) candidateOf(c train.Config) (contender, bool) {
 	}
 	kind := c.Scale
 	if unset(kind) {
-		kind, _ = pipeline.ChooseScale(kernel.Kernel{Name: c.Kernel.Name}, a.sample.Summary)
+		kind, _ = pipeline.ChooseScale(kernel.Kernel{Name: c.Kernel.Name}, a.sample.summary)
 	}
-	scaler, err := dataset.NewScaler(kind, a.sample.Summary)
+	scaler, err := dataset.NewScaler(kind, a.sample.summary)
 	if err != nil {
 		return out, false
 	}
-	gamma, err := kernel.MedianGamma(scaler.Apply(a.sample.Summary.Sample, &dataset.Workspace{}), max(c.Seed, 1), c.Kernel.Name)
+	gamma, err := kernel.MedianGamma(scaler.Apply(a.sample.summary.Sample, &dataset.Workspace{}), max(c.Seed, 1), c.Kernel.Name)
 	if err != nil {
 		return out, false
 	}
@@ -178,7 +178,7 @@ func (a *auto) variations(rivals []contender) []contender {
 	like(mapped)
 	if unset(given.Scale) && unset(best.Scale) && !f.Histograms && !additive(best.Config) {
 		for _, kind := range []string{"standard", "minmax", "none"} {
-			chosen, _ := pipeline.ChooseScale(kernel.Kernel{Name: best.Kernel.Name, Degree: best.Kernel.Degree}, a.sample.Summary)
+			chosen, _ := pipeline.ChooseScale(kernel.Kernel{Name: best.Kernel.Name, Degree: best.Kernel.Degree}, a.sample.summary)
 			if kind == chosen || kind == "none" && (chosen == "global" || !a.alike()) { // global differs from none only in the unit
 				continue
 			}
@@ -211,7 +211,7 @@ func (f *Facts) learners() train.Data {
 // out.
 func (a *auto) alike() bool {
 	least, most := math.Inf(1), 0.0
-	for _, c := range a.sample.Summary.Columns {
+	for _, c := range a.sample.summary.Columns {
 		if c.Variance > 0 {
 			least, most = min(least, c.Variance), max(most, c.Variance)
 		}
@@ -265,10 +265,10 @@ type Facts struct {
 
 // factsOf collects the facts about a sample's source.
 func factsOf(s *Sample) Facts {
-	sum := s.Summary
-	f := Facts{Rows: s.Rows(), Dim: sum.Dim, Density: sum.Density(), Task: s.Task, Positive: true, sparse: sum.Sparse}
-	f.numbers, f.filled = s.Schema().Numbers(sum)
-	rows, integer := s.Drawn(), true
+	sum := s.summary
+	f := Facts{Rows: s.all, Dim: sum.Dim, Density: sum.Density(), Task: s.Task, Positive: true, sparse: sum.Sparse}
+	f.numbers, f.filled = s.source.Schema().Numbers(sum)
+	rows, integer := s.rows, true
 	for _, c := range sum.Columns {
 		f.Positive = f.Positive && c.Min >= 0
 		integer = integer && c.Integer
@@ -303,7 +303,7 @@ func factsOf(s *Sample) Facts {
 			for i := range y {
 				y[i] = rows.Y[i*k+t]
 			}
-			_, se := MeanError(y)
+			_, se := meanError(y)
 			f.Deviation += se * se * float64(len(y))
 		}
 		f.Deviation = math.Sqrt(f.Deviation)

@@ -167,8 +167,8 @@ func powerLaw(n, t []float64) (c, p float64) {
 	if len(x) == 0 {
 		return 0, 1
 	}
-	mx, _ := MeanError(x)
-	my, _ := MeanError(y)
+	mx, _ := meanError(x)
+	my, _ := meanError(y)
 	xy, xx := 0.0, 0.0
 	for i := range x {
 		xy += (x[i] - mx) * (y[i] - my)

@@ -8,11 +8,8 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"time"
 
-	"mercer/dataset"
 	"mercer/internal/engine/units"
-	"mercer/model"
 	"mercer/train"
 )
 
@@ -40,8 +37,7 @@ type CurveOptions struct {
 	Forecast     func(Forecast)
 	ForecastFrom float64
 
-	now func() time.Time
-	fit func(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*model.Model, *train.Report, error)
+	lab
 }
 
 // Curve is how the error of a training depends on its rows and on its features.
@@ -102,12 +98,6 @@ type Extrapolated struct {
 // fits the laws of errors and seconds. The points with growing rows all have the number of features of a
 // training on the most rows.
 func LearningCurve(ctx context.Context, s *Sample, cfg train.Config, opt CurveOptions) (*Curve, error) {
-	if opt.now == nil {
-		opt.now = time.Now
-	}
-	if opt.fit == nil {
-		opt.fit = train.Fit
-	}
 	if opt.Seeds == 0 {
 		opt.Seeds = 3
 	}
@@ -117,7 +107,7 @@ func LearningCurve(ctx context.Context, s *Sample, cfg train.Config, opt CurveOp
 	}
 	w := &curveWork{CurveOptions: opt, ctx: ctx, cfg: cfg}
 	for i := range opt.Seeds {
-		w.samples = append(w.samples, s.Redivided(max(cfg.Seed, 1)+uint64(i)))
+		w.samples = append(w.samples, s.redivided(max(cfg.Seed, 1)+uint64(i)))
 	}
 	c, err := w.points(s)
 	if err != nil {
@@ -127,14 +117,10 @@ func LearningCurve(ctx context.Context, s *Sample, cfg train.Config, opt CurveOp
 		opt.Forecast(*c.Forecast)
 	}
 	d := c.ByRows[0].Features // point replaces it by what the model has
-	for _, points := range [][]CurvePoint{c.ByRows, c.ByFeatures} {
-		for i := range points {
-			if err := w.point(&points[i]); err != nil {
-				return nil, err
-			}
-		}
+	if err := c.each(w.point); err != nil {
+		return nil, err
 	}
-	c.fit(s.Rows())
+	c.fit(s.all)
 	for i := range c.Extrapolated {
 		p := CurvePoint{Rows: c.Extrapolated[i].Rows, Features: d}
 		if err := w.plan(&p); err != nil {
@@ -145,24 +131,35 @@ func LearningCurve(ctx context.Context, s *Sample, cfg train.Config, opt CurveOp
 	return c, nil
 }
 
+// each calls body with the points in order.
+func (c *Curve) each(body func(p *CurvePoint) error) error {
+	for _, points := range [][]CurvePoint{c.ByRows, c.ByFeatures} {
+		for i := range points {
+			if err := body(&points[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // points plans the points, which all have the learner of a training on all rows; nothing is trained.
 func (w *curveWork) points(s *Sample) (*Curve, error) {
 	most := w.samples[0].TrainRows()
 	for _, v := range w.samples {
 		most = min(most, v.TrainRows())
 	}
-	rows, err := curveRows(w.Rows, most, s.Name())
+	rows, err := curveRows(w.Rows, most, s.source.Name())
 	if err != nil {
 		return nil, err
 	}
 	last := rows[len(rows)-1]
-	whole, err := train.NewPlan(w.ctx, w.samples[0].Train(0, last), s.Rows(), w.cfg, train.Options{Memory: w.Memory})
+	plan, err := w.samples[0].planFrom(w.ctx, last, w.cfg, s.all, w.Memory)
 	if err != nil {
 		return nil, err
 	}
-	w.cfg.SetLearner(whole.Config.LearnerName())
-	plan, err := train.NewPlan(w.ctx, w.samples[0].Train(0, last), last, w.cfg, train.Options{Memory: w.Memory})
-	if err != nil {
+	w.cfg.SetLearner(plan.Config.LearnerName())
+	if plan, err = w.samples[0].planFrom(w.ctx, last, w.cfg, last, w.Memory); err != nil {
 		return nil, err
 	}
 	d := 0 // the number of features of all points with growing rows
@@ -181,21 +178,14 @@ func (w *curveWork) points(s *Sample) (*Curve, error) {
 	}
 	w.all = w.Seeds * (len(rows) + len(features))
 	c := &Curve{Metric: map[string]string{"classify": "error", "multilabel": "hamming", "regress": "rmse"}[s.Task], Config: w.cfg,
-		SourceRows: s.Rows(), Held: w.samples[0].HeldRows(), Seeds: w.Seeds}
+		SourceRows: s.all, Held: w.samples[0].heldRows(), Seeds: w.Seeds}
 	for _, n := range rows {
 		c.ByRows = append(c.ByRows, CurvePoint{Rows: n, Features: d})
 	}
 	for _, d := range features {
 		c.ByFeatures = append(c.ByFeatures, CurvePoint{Rows: last, Features: d})
 	}
-	for _, points := range [][]CurvePoint{c.ByRows, c.ByFeatures} {
-		for i := range points {
-			if err := w.plan(&points[i]); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return c, nil
+	return c, c.each(w.plan)
 }
 
 // fewestRows is the number of rows of the first point, unless others are asked for: of fewer rfm has none to choose by.
@@ -241,8 +231,7 @@ func (w *curveWork) config(p *CurvePoint) train.Config {
 
 // plan finds the memory of the training of a point, which may have more rows than the sample.
 func (w *curveWork) plan(p *CurvePoint) error {
-	s := w.samples[0]
-	plan, err := train.NewPlan(w.ctx, s.Train(0, min(p.Rows, s.TrainRows())), p.Rows, w.config(p), train.Options{Memory: w.Memory})
+	plan, err := w.samples[0].planFrom(w.ctx, p.Rows, w.config(p), p.Rows, w.Memory)
 	if err == nil {
 		p.Bytes = plan.Bytes
 	}
@@ -260,7 +249,8 @@ func (w *curveWork) forecast(points []CurvePoint) *Forecast {
 		most.Rows, most.Features = max(most.Rows, p.Rows), max(most.Features, p.Features)
 		f.Bytes = max(f.Bytes, p.Bytes)
 	}
-	s := w.samples[0].InMemory(most.Rows)
+	s := w.samples[0].ofRows(most.Rows)
+	s.perRow = 0 // they are in memory
 	cfg := w.config(&most)
 	if short, err := Short(w.ctx, s, cfg, w.Memory, w.ForecastFrom/float64(w.all)); short || err != nil {
 		return nil
@@ -271,11 +261,11 @@ func (w *curveWork) forecast(points []CurvePoint) *Forecast {
 	}
 	for _, p := range points {
 		d := cmp.Or(p.Features, cost.Plan.Features)
-		read, mapping, solve := cost.model.seconds(p.Rows, d)
-		_, judging, _ := cost.model.seconds(s.HeldRows()+min(p.Rows, MostHeld), d)
+		read, mapping, solve := cost.stages(p.Rows, d)
+		_, judging, _ := cost.stages(s.heldRows()+min(p.Rows, mostHeld), d)
 		f.Seconds += float64(len(w.samples)) * (read + mapping + solve + judging)
 	}
-	f.Bytes += s.Bytes()
+	f.Bytes += s.bytes()
 	if f.Seconds < w.ForecastFrom {
 		return nil
 	}
@@ -295,26 +285,21 @@ func (w *curveWork) point(p *CurvePoint) error {
 		cfg.Seed = max(cfg.Seed, 1) + uint64(i)
 		runtime.GC() // collect what the last training held
 		start := w.now()
-		m, _, err := w.fit(w.ctx, s.Train(0, n), cfg, train.Options{Memory: w.Memory})
+		m, _, err := w.train(w.ctx, s.Train(0, n), cfg, train.Options{Memory: w.Memory})
 		if err != nil {
 			return err
 		}
 		p.Seconds += w.now().Sub(start).Seconds() / float64(len(w.samples))
 		_, p.Features = m.Pipeline().Dims()
-		for _, part := range []struct {
-			src dataset.Source
-			to  *[]float64
-		}{{s.Train(0, min(n, MostHeld)), &own}, {s.Held(0), &test}} {
-			loss, err := Losses(w.ctx, m, part.src)
-			if err != nil {
-				return err
-			}
-			mean, _ := MeanError(loss)
-			if s.Task == "regress" {
-				mean = math.Sqrt(mean)
-			}
-			*part.to = append(*part.to, mean)
+		ofOwn, err := losses(w.ctx, m, s.Train(0, min(n, mostHeld)))
+		if err != nil {
+			return err
 		}
+		ofTest, err := losses(w.ctx, m, s.held(0))
+		if err != nil {
+			return err
+		}
+		own, test = append(own, meanLoss(s.Task, ofOwn)), append(test, meanLoss(s.Task, ofTest))
 	}
 	p.Train, p.TrainSD = meanDeviation(own)
 	p.Test, p.TestSD = meanDeviation(test)
@@ -323,7 +308,7 @@ func (w *curveWork) point(p *CurvePoint) error {
 
 // meanDeviation returns the mean of numbers and their standard deviation, 0 for a single number.
 func meanDeviation(v []float64) (mean, sd float64) {
-	mean, se := MeanError(v)
+	mean, se := meanError(v)
 	return mean, se * math.Sqrt(float64(len(v)))
 }
 

@@ -41,7 +41,7 @@ func TestLearningCurveFallsTowardsTheNoise(t *testing.T) {
 	// gets but by chance.
 	s := draw(t, dataset.Generate(dataset.Synthetic{Rows: 3000, Dim: 5, Seed: 1}), 3000, "regress")
 	clock := time.Time{}
-	opt := CurveOptions{Rows: []int{125, 250, 500, 1000, 2000}, Features: []int{32, 256}, Seeds: 2, now: func() time.Time { return clock }}
+	opt := CurveOptions{Rows: []int{125, 250, 500, 1000, 2000}, Features: []int{32, 256}, Seeds: 2, lab: lab{clock: func() time.Time { return clock }}}
 	opt.fit = func(ctx context.Context, src dataset.Source, cfg train.Config, o train.Options) (*model.Model, *train.Report, error) {
 		m, report, err := train.Fit(ctx, src, cfg, o)
 		if err == nil {

@@ -63,6 +63,22 @@ func numbers(t *testing.T, src dataset.Source) (all []int) {
 	}
 }
 
+// collected makes a sample of rows that were chosen in folds.
+func collected(t *testing.T, src dataset.Source) func(chosen []int, folds []fold, clusters []int) *Sample {
+	return func(chosen []int, folds []fold, clusters []int) *Sample {
+		t.Helper()
+		sum, err := dataset.Survey(t.Context(), src, dataset.SurveyOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := collectFolds(t.Context(), src, sum, "", chosen, folds, clusters)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+}
+
 // groupsOf gives rows groups of sizes from 1 to most, scattered.
 func groupsOf(n, groups int) rowsInfo {
 	s := random.New(4, "groups of")
@@ -95,12 +111,9 @@ func TestRacesKeepGroupsWhole(t *testing.T) {
 			for _, g := range info.group {
 				size[g]++
 			}
-			s, err := drawGroups(t.Context(), src, info, c.most, "", 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if s.Folds != c.folds {
-				t.Fatalf("%d folds, want %d", s.Folds, c.folds)
+			s := collected(t, src)(drawGroups(info, c.most, 1))
+			if len(s.folds) != c.folds {
+				t.Fatalf("%d folds, want %d", len(s.folds), c.folds)
 			}
 			whole := func(rows []int) map[int32]int {
 				of := map[int32]int{}
@@ -117,8 +130,8 @@ func TestRacesKeepGroupsWhole(t *testing.T) {
 			held := map[int32]bool{}
 			var clusters []int32
 			total := 0
-			for fold := range s.Folds {
-				judged := numbers(t, s.Held(fold))
+			for fold := range s.folds {
+				judged := numbers(t, s.held(fold))
 				for _, row := range judged {
 					clusters = append(clusters, info.group[row])
 				}
@@ -166,11 +179,11 @@ func TestRacesKeepGroupsWhole(t *testing.T) {
 			if c.folds > 1 && len(clusters) != total {
 				t.Errorf("%d of %d rows judge", len(clusters), total)
 			}
-			if len(s.Clusters()) != len(clusters) {
-				t.Fatalf("%d clusters of %d rows", len(s.Clusters()), len(clusters))
+			if len(s.clusters) != len(clusters) {
+				t.Fatalf("%d clusters of %d rows", len(s.clusters), len(clusters))
 			}
 			of := map[int]int32{}
-			for i, k := range s.Clusters() {
+			for i, k := range s.clusters {
 				if g, known := of[k]; known && g != clusters[i] {
 					t.Fatalf("the groups %d and %d are one cluster", g, clusters[i])
 				}
@@ -190,13 +203,10 @@ func TestRacesThinHugeGroups(t *testing.T) {
 	for i := range info.group {
 		info.group[i] = int32(i * 6 / info.n)
 	}
-	s, err := drawGroups(t.Context(), src, info, 2500, "", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for fold := range s.Folds {
+	s := collected(t, src)(drawGroups(info, 2500, 1))
+	for fold := range s.folds {
 		held, train := map[int32]int{}, map[int32]int{}
-		for _, row := range numbers(t, s.Held(fold)) {
+		for _, row := range numbers(t, s.held(fold)) {
 			held[info.group[row]]++
 		}
 		for _, row := range numbers(t, s.Train(fold, s.TrainRows())) {
@@ -228,17 +238,14 @@ func TestRacesTrainOnTheRecentPast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := drawTime(t.Context(), src, rowsInfo{n: c.rows, class: class}, d, c.most, "", 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s.Folds != c.folds || s.TrainRows() < c.train || s.TrainRows() > c.train+c.classes ||
-			s.HeldRows() != c.folds*c.held || len(s.Clusters()) != s.HeldRows() {
-			t.Fatalf("%+v: %d folds, %d rows to train on, %d to judge by in %d clusters", c, s.Folds, s.TrainRows(), s.HeldRows(), len(s.Clusters()))
+		s := collected(t, src)(drawTime(rowsInfo{n: c.rows, class: class}, d, c.most, 1))
+		if len(s.folds) != c.folds || s.TrainRows() < c.train || s.TrainRows() > c.train+c.classes ||
+			s.heldRows() != c.folds*c.held || len(s.clusters) != s.heldRows() {
+			t.Fatalf("%+v: %d folds, %d rows to train on, %d to judge by in %d clusters", c, len(s.folds), s.TrainRows(), s.heldRows(), len(s.clusters))
 		}
 		block := -1
-		for fold := range s.Folds {
-			held := numbers(t, s.Held(fold))
+		for fold := range s.folds {
+			held := numbers(t, s.held(fold))
 			first := int(d.part[0][held[0]])
 			if last := int(d.part[0][held[len(held)-1]]); first != last || first <= block {
 				t.Errorf("%+v: fold %d judges by blocks %d to %d, after %d", c, fold, first, last, block)
@@ -308,7 +315,7 @@ func TestHalvingOfGroupsIsNotFooled(t *testing.T) {
 		configs = append(configs, train.Config{Map: train.Map{Features: 128}, Scale: "none", Learner: train.Ridge{},
 			Kernel: train.Kernel{Gamma: g}})
 	}
-	res, err := Race(t.Context(), s, configs, RaceOptions{})
+	res, err := race(t.Context(), s, configs, raceOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +353,7 @@ func TestHalvingInTheOrderOfTimeIsNotFooled(t *testing.T) {
 	}
 	low, high := base, base
 	low.Kernel.Gamma, high.Kernel.Gamma = "0.01", "1"
-	res, err := Race(t.Context(), drawn(t, src, 24_000, ""), []train.Config{low, high}, RaceOptions{})
+	res, err := race(t.Context(), drawn(t, src, 24_000, ""), []train.Config{low, high}, raceOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -391,13 +398,10 @@ func TestNoiseOfARaceIsThatOfGroups(t *testing.T) {
 	for i := range info.group {
 		info.group[i] = int32(i % 60)
 	}
-	sample, err := drawGroups(t.Context(), src, info, 600, "", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	opt := RaceOptions{Try: func(_ context.Context, s *Sample, fold, _ int, cfg train.Config) (Outcome, error) {
-		var out Outcome
-		for _, row := range numbers(t, s.Held(fold)) {
+	sample := collected(t, src)(drawGroups(info, 600, 1))
+	opt := raceOptions{Try: func(_ context.Context, s *Sample, fold, _ int, cfg train.Config) (outcome, error) {
+		var out outcome
+		for _, row := range numbers(t, s.held(fold)) {
 			v := 0.0
 			if cfg.LearnerName() == "svr" {
 				v = 10 + loss[info.group[row]]
@@ -406,11 +410,11 @@ func TestNoiseOfARaceIsThatOfGroups(t *testing.T) {
 		}
 		return out, nil
 	}}
-	res, err := Race(t.Context(), sample, []train.Config{{Learner: train.Ridge{}}, {Learner: train.SVR{}}}, opt)
+	res, err := race(t.Context(), sample, []train.Config{{Learner: train.Ridge{}}, {Learner: train.SVR{}}}, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mean, se := MeanError(loss)
+	mean, se := meanError(loss)
 	last, _ := res.Racers[1].Last()
 	if math.Abs(last.Gap-10-mean) > 1e-12 || math.Abs(last.Noise-se) > 1e-12 {
 		t.Errorf("%g ± %g, want %g ± %g", last.Gap, last.Noise, 10+mean, se)

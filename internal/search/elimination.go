@@ -18,28 +18,26 @@ const (
 	halfBehind  = 1.5
 )
 
-// UsualExponent says how the time of a training grows with its rows as long as nothing is known: D
+// usualExponent says how the time of a training grows with its rows as long as nothing is known: D
 // grows with them too, up to a limit.
-const UsualExponent = 1.5
+const usualExponent = 1.5
 
-// Close says that the gap is small enough for a candidate to stay on a later rung.
-func (r Run) Close() bool { return r.Gap <= laterBehind*r.Noise }
+// close says that the gap is small enough for a candidate to stay on a later rung.
+func (r Run) close() bool { return r.Gap <= laterBehind*r.Noise }
 
 // compare computes how far the candidates of a rung are behind its best, and sorts them, best
 // first.
-func (r *racing) compare(done []int) {
-	racers := r.result.Racers
-	mean := func(c int) float64 { m, _ := MeanError(racers[c].loss); return m }
-	slices.SortStableFunc(done, func(a, b int) int { return cmp.Compare(mean(a), mean(b)) })
-	best := racers[done[0]].loss
+func (r *racing) compare(done []*Racer) {
+	slices.SortStableFunc(done, func(a, b *Racer) int { return cmp.Compare(a.mean(), b.mean()) })
+	best := done[0].loss
 	for _, c := range done {
 		d := make([]float64, len(best))
-		for i, v := range racers[c].loss {
+		for i, v := range c.loss {
 			d[i] = v - best[i]
 		}
-		last := &racers[c].Runs[len(racers[c].Runs)-1]
+		last := &c.Runs[len(c.Runs)-1]
 		if of := r.sample.clusters; of == nil {
-			last.Gap, last.Noise = MeanError(d)
+			last.Gap, last.Noise = meanError(d)
 		} else {
 			last.Gap, last.Noise = clusterError(d, of)
 		}
@@ -48,48 +46,44 @@ func (r *racing) compare(done []int) {
 
 // drop drops candidates that are behind for good; done is sorted, best first. It returns those
 // that remain.
-func (r *racing) drop(done []int) (left []int) {
-	racers := r.result.Racers
+func (r *racing) drop(done []*Racer) (left []*Racer) {
 	for rank, c := range done {
-		runs := racers[c].Runs
-		last := runs[len(runs)-1]
+		last := c.Runs[len(c.Runs)-1]
 		needed := float64(laterBehind)
 		switch {
-		case len(runs) == 1:
+		case len(c.Runs) == 1:
 			needed = firstBehind
 		case rank >= (len(done)+1)/2:
 			needed = halfBehind
 		}
 		behind := last.Gap > needed*last.Noise && rank > 0
-		if len(runs) > 1 {
+		if len(c.Runs) > 1 {
 			// If the gap is closing fast enough to vanish on the next rung, the candidate stays.
-			before := runs[len(runs)-2]
+			before := c.Runs[len(c.Runs)-2]
 			behind = behind && 2*last.Gap-before.Gap > last.Noise
 		}
 		if !behind {
 			left = append(left, c)
 			continue
 		}
-		racers[c].last = nil
-		racers[c].Dropped = "behind " + racers[done[0]].Name + " by " + r.result.GapText(last, racers[done[0]])
+		c.last = nil
+		c.Dropped = "behind " + done[0].Name + " by " + r.result.gapText(last, done[0])
 	}
 	return left
 }
 
-// GapText says how far a run is behind the best of its rung, with the noise.
-func (r *RaceResult) GapText(run Run, best Racer) string {
-	switch r.Metric {
-	case "log_loss":
-		return fmt.Sprintf("a log loss of %s ± %s on %s rows", twoDigits(run.Gap), twoDigits(run.Noise), units.Count(run.Rows))
-	case "accuracy", "hamming":
-		return fmt.Sprintf("%s ± %s points on %s rows", twoDigits(100*run.Gap), twoDigits(100*run.Noise), units.Count(run.Rows))
+// gapText says how far a run is behind the best of its rung, with the noise.
+func (r *RaceResult) gapText(run Run, best *Racer) string {
+	on, loss := units.Count(run.Rows), best.mean()
+	switch {
+	case r.Metric == "log_loss":
+		return fmt.Sprintf("a log loss of %s ± %s on %s rows", twoDigits(run.Gap), twoDigits(run.Noise), on)
+	case r.Metric != "rmse":
+		return fmt.Sprintf("%s ± %s points on %s rows", twoDigits(100*run.Gap), twoDigits(100*run.Noise), on)
+	case loss == 0:
+		return fmt.Sprintf("a squared error of %.2g ± %.1g on %s rows", run.Gap, run.Noise, on)
 	}
-	loss := best.Loss()
-	if loss == 0 {
-		return fmt.Sprintf("a squared error of %.2g ± %.1g on %s rows", run.Gap, run.Noise, units.Count(run.Rows))
-	}
-	gap, noise := 100*run.Gap/loss, 100*run.Noise/loss
-	return fmt.Sprintf("%s ± %s %% of its squared error on %s rows", twoDigits(gap), twoDigits(noise), units.Count(run.Rows))
+	return fmt.Sprintf("%s ± %s %% of its squared error on %s rows", twoDigits(100*run.Gap/loss), twoDigits(100*run.Noise/loss), on)
 }
 
 // twoDigits formats a number with two digits, but does not round beyond whole numbers.
@@ -102,14 +96,13 @@ func twoDigits(v float64) string {
 
 // affordable returns as many of the candidates, best first, as there is time to train on the given number of
 // rows. It drops the others.
-func (r *racing) affordable(alive []int, rows int) []int {
+func (r *racing) affordable(alive []*Racer, rows int) []*Racer {
 	if r.Budget <= 0 {
 		return alive
 	}
-	left := (r.limit() - r.Now().Sub(r.start)).Seconds()
+	left := r.left().Seconds()
 	for k, c := range alive {
-		racer := &r.result.Racers[c]
-		left -= racer.predicted(rows)
+		left -= c.predicted(rows)
 		if left >= 0 {
 			continue
 		}
@@ -117,9 +110,9 @@ func (r *racing) affordable(alive []int, rows int) []int {
 			return nil
 		}
 		for _, c := range alive[k:] {
-			last := r.result.Racers[c].Runs[len(r.result.Racers[c].Runs)-1]
-			r.result.Racers[c].Dropped = fmt.Sprintf("the time for this race has room for %d candidates on %s rows, and it is behind %s by %s",
-				k, units.Count(rows), r.result.Racers[alive[0]].Name, r.result.GapText(last, r.result.Racers[alive[0]]))
+			last, _ := c.Last()
+			c.Dropped = fmt.Sprintf("the time for this race has room for %d candidates on %s rows, and it is behind %s by %s",
+				k, units.Count(rows), alive[0].Name, r.result.gapText(last, alive[0]))
 		}
 		return alive[:k]
 	}
@@ -128,8 +121,7 @@ func (r *racing) affordable(alive []int, rows int) []int {
 
 // predicted is the expected number of seconds of the candidate's next run.
 func (r *Racer) predicted(rows int) float64 {
-	last := r.Runs[len(r.Runs)-1]
-	p := UsualExponent
+	last, p := r.Runs[len(r.Runs)-1], usualExponent
 	if len(r.Runs) > 1 {
 		before := r.Runs[len(r.Runs)-2]
 		p = math.Log(last.Seconds/before.Seconds) / math.Log(float64(last.Rows)/float64(before.Rows))

@@ -133,6 +133,15 @@ func (f Folds) divide(rows rowsInfo) (*division, error) {
 	return d, nil
 }
 
+// groupSizes are the numbers of rows of the groups.
+func (r *rowsInfo) groupSizes() []int {
+	sizes := make([]int, r.groups)
+	for _, g := range r.group {
+		sizes[g]++
+	}
+	return sizes
+}
+
 // inTime are the rows in the order of time.
 func (r *rowsInfo) inTime() []int {
 	order := upTo(r.n)
@@ -271,10 +280,7 @@ func (f Folds) scarce(rows rowsInfo) (warnings []string) {
 // dealGroups assigns groups, large ones first, to the part with the fewest rows so far. Groups
 // of about the same size come in a random order.
 func (f Folds) dealGroups(rows rowsInfo, repeat uint64) []uint16 {
-	sizes := make([]int, rows.groups)
-	for _, g := range rows.group {
-		sizes[g]++
-	}
+	sizes := rows.groupSizes()
 	order := random.New(f.Seed, "folds", repeat).Perm(rows.groups)
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Compare(math.Ilogb(float64(sizes[b])), math.Ilogb(float64(sizes[a])))

@@ -104,19 +104,19 @@ func (s *tuning) runRace(job string, c *contest) (*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	opt := RaceOptions{Memory: s.opt.Memory}
+	opt := raceOptions{Memory: s.opt.Memory}
 	if s.opt.Progress != nil {
 		opt.Progress = func(_ string, candidate, candidates, rows int) {
 			s.opt.Progress(fmt.Sprintf("race on %d", rows), float64(candidate-1), float64(candidates))
 		}
 	}
-	res, err := Race(s.ctx, sample, c.configs, opt)
+	res, err := race(s.ctx, sample, c.configs, opt)
 	if err != nil {
 		return nil, err
 	}
 	rec := &record{Job: job, Left: make([]string, slices.Max(c.of)+1)}
 	for i := range res.Racers {
-		rec.Work.Solves += int64(len(res.Racers[i].Runs) * sample.Folds)
+		rec.Work.Solves += int64(len(res.Racers[i].Runs) * len(sample.folds))
 	}
 	// A pipeline is as good as the best of its racers.
 	seen, left := make([]bool, len(rec.Left)), 0

@@ -39,7 +39,7 @@ func (a *auto) choose() error {
 	}
 	if surveyed := a.Training.Surveyed; surveyed != nil {
 		read := *a.src.Schema()
-		read.Dim = a.sample.Summary.Dim
+		read.Dim = a.sample.summary.Dim
 		if err := surveyed(read); err != nil {
 			return err
 		}
@@ -54,10 +54,10 @@ func (a *auto) choose() error {
 	}
 	kernels := a.kernels()
 	first, err := a.heat("kernels", kernels, firstFeatures, a.until(firstEnd), []int{1000, 4000})
-	if errors.Is(err, ErrSpent) && a.ctx.Err() == nil && a.has(finalsEnd) {
+	if errors.Is(err, errSpent) && a.ctx.Err() == nil && a.has(finalsEnd) {
 		first, err = a.heat("kernels", kernels, leastFeatures, a.until(finalsEnd), []int{500})
 	}
-	if errors.Is(err, ErrSpent) && a.ctx.Err() == nil {
+	if errors.Is(err, errSpent) && a.ctx.Err() == nil {
 		return a.trainFirst(kernels[0])
 	}
 	if err != nil {
@@ -68,7 +68,7 @@ func (a *auto) choose() error {
 	for _, i := range first.Ranking() {
 		// Others that were no worse within the noise.
 		last, ok := first.Racers[i].Last()
-		if i != first.Winner && ok && first.Racers[i].Dropped == "" && last.Close() && len(rivals) < 3 {
+		if i != first.Winner && ok && first.Racers[i].Dropped == "" && last.close() && len(rivals) < 3 {
 			rivals = append(rivals, kernels[i])
 		}
 	}
@@ -106,7 +106,7 @@ func (a *auto) lend(candidates []contender, r *RaceResult) {
 		if !ok {
 			continue
 		}
-		exponent, wider := UsualExponent, 1.0
+		exponent, wider := usualExponent, 1.0
 		if candidates[i].Traits().Exact() {
 			exponent = 2
 		}
@@ -144,8 +144,8 @@ func (a *auto) heat(what string, candidates []contender, features int, budget ti
 			return a.lent - before
 		}
 	}
-	r, err := Race(a.ctx, a.sample, configs, RaceOptions{
-		Lent: lent, Rungs: rungs, Budget: budget, Memory: a.Training.Memory, Fair: what == "finalists", Now: a.clock,
+	r, err := race(a.ctx, a.sample, configs, raceOptions{
+		Lent: lent, Rungs: rungs, Budget: budget, Memory: a.Training.Memory, Fair: what == "finalists", lab: lab{clock: a.clock},
 		Try: a.trial, Names: names,
 		Progress: func(name string, k, of, rows int) {
 			a.say("%s, %s rows: %d of %d, %s", what, units.Count(rows), k, of, name)
@@ -156,7 +156,7 @@ func (a *auto) heat(what string, candidates []contender, features int, budget ti
 	}
 	r.Of = what
 	a.report.Heats = append(a.report.Heats, r)
-	if w := r.Racers[r.Winner].Model(); w != nil && (a.won == nil || w.Rows >= a.won.Rows) {
+	if w := r.Racers[r.Winner].last; w != nil && (a.won == nil || w.Rows >= a.won.Rows) {
 		a.won = w
 	}
 	return r, nil
@@ -187,7 +187,7 @@ func (a *auto) finals(best contender, kernels []contender, first *RaceResult) (c
 	}
 	if at < 0 || len(heat.Racers[at].Runs) == 0 {
 		// All are judged on the same rows.
-		if heat.Racers[heat.Winner].Loss() >= before.Racers[before.Winner].Loss() {
+		if heat.Racers[heat.Winner].mean() >= before.Racers[before.Winner].mean() {
 			a.why("%s was better on fewer rows than those that got done in the last race", Describe(best.Config))
 			return best, nil
 		}
@@ -257,9 +257,9 @@ func (a *auto) able(finalists []contender) (able []contender, err error) {
 		}
 		c.d = d
 		if a.Budget > 0 && !prediction.Plan.Fixed {
-			room := useShare * min(a.until(finalsEnd), a.share(finalsShare)).Seconds() / float64(len(finalists)*a.sample.Folds)
+			room := useShare * min(a.until(finalsEnd), a.share(finalsShare)).Seconds() / float64(len(finalists)*len(a.sample.folds))
 			for _, c.d = range a.features() {
-				_, mapping, solve := prediction.Stages(a.sample.TrainRows(), c.d)
+				_, mapping, solve := prediction.stages(a.sample.TrainRows(), c.d)
 				if c.d <= d && mapping+solve <= room {
 					break
 				}
@@ -280,7 +280,7 @@ func (a *auto) champion(able []contender, heat *RaceResult) contender {
 	for i, r := range heat.Racers {
 		if last, ok := r.Last(); ok && able[i].LearnerName() != onePass && r.Dropped == "" && last.Gap <= last.Noise {
 			a.why("%s leads %s by no more than the noise, %s; a learner of margins is taken", w.LearnerName(), r.Name,
-				heat.GapText(last, heat.Racers[heat.Winner]))
+				heat.gapText(last, &heat.Racers[heat.Winner]))
 			return able[i]
 		}
 	}

@@ -38,11 +38,11 @@ func TestRareClassesAreJudgedByLogLoss(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		losses, err := LogLosses(context.Background(), m, src)
+		losses, err := logLosses(context.Background(), m, src)
 		if err != nil {
 			t.Fatal(err)
 		}
-		mean, _ := MeanError(losses)
+		mean, _ := meanError(losses)
 		// Frequencies alone lose 0.2; two columns 1.5 apart tell more than half of it.
 		if entropy := -0.05*math.Log(0.05) - 0.95*math.Log(0.95); len(losses) != 1200 || mean > 0.75*entropy || mean < 0.2*entropy {
 			t.Errorf("%s: a log loss of %g over %d rows", learner, mean, len(losses))

@@ -20,11 +20,11 @@ func TestErrorOfClusters(t *testing.T) {
 			all, of, own = append(all, v), append(of, c), append(own, len(all))
 		}
 	}
-	mean, se := MeanError(means)
+	mean, se := meanError(means)
 	if m, e := clusterError(all, of); math.Abs(m-mean) > 1e-12 || math.Abs(e-se) > 1e-12 {
 		t.Errorf("%g ± %g, want %g ± %g", m, e, mean, se)
 	}
-	_, se = MeanError(all)
+	_, se = meanError(all)
 	if _, e := clusterError(all, own); math.Abs(e-se) > 1e-12 {
 		t.Errorf("± %g, want %g", e, se)
 	}

@@ -8,9 +8,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"time"
 
-	"mercer/dataset"
 	"mercer/internal/engine/units"
 	"mercer/kernel"
 	"mercer/train"
@@ -47,28 +45,9 @@ type PredictOptions struct {
 	// Seconds is about how long the trials may take, twice that if they need many features; 0 means 3.
 	Seconds float64
 
-	// Known are existing trials; Quick makes no others if there are any.
-	Known []Timing
-	Quick bool
-
-	// Now is the clock, and Fit runs a trial; nil means the real clock, and train.Fit.
-	Now func() time.Time
-	Fit func(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*train.Report, error)
-}
-
-// filled fills in the defaults.
-func (o PredictOptions) filled() PredictOptions {
-	o.Seconds = cmp.Or(o.Seconds, 3)
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Fit == nil {
-		o.Fit = func(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*train.Report, error) {
-			_, report, err := train.Fit(ctx, src, cfg, opt)
-			return report, err
-		}
-	}
-	return o
+	known []Timing // existing trials
+	quick bool     // make no others if there are any
+	lab
 }
 
 // Predict predicts the time and the memory of training cfg on as many rows as the source of the sample
@@ -78,25 +57,27 @@ func (o PredictOptions) filled() PredictOptions {
 // grow like n and n·D; and solving. For statistics, solving takes a·n·D² + b·D^2.5 with a and b from the
 // trials, those with the most features if they can tell both apart. For learners that go through rows it takes
 // c·n^p·D with p ∈ [1, 3/2] from the trials, and as much again for the choice of C on a part of them;
-// for those that use the kernel itself c·n^p with p ∈ [1, 3], and c·n from the rows on that bring no more centres. A metric of m rows and l landmarks
-// takes c·(m·l² + l³), from one trial on few rows.
+// for those that use the kernel itself c·n^p with p ∈ [1, 3], and c·n from the rows on that bring no more centres.
+// A metric of m rows and l landmarks takes c·(m·l² + l³), from one trial on few rows.
 func Predict(ctx context.Context, s *Sample, cfg train.Config, opt PredictOptions) (*Prediction, error) {
-	opt = opt.filled()
-	cfg.Task = s.Task
-	n := s.Rows()
-	plan, err := train.NewPlan(ctx, s.Train(0, s.TrainRows()), n, cfg, train.Options{Memory: opt.Memory})
+	plan, err := s.Plan(ctx, cfg, s.all, opt.Memory)
 	if err != nil {
 		return nil, err
 	}
-	c := &Prediction{Rows: n, RowsGuessed: s.Guessed(), Plan: plan}
+	c := &Prediction{Rows: s.all, RowsGuessed: s.guessed, Plan: plan}
 	if c.Trials, err = trials(ctx, s, plan, opt); err != nil {
 		return nil, err
 	}
 	runtime.GC() // memory of the trials is not counted in what follows
 	c.model = newCostModel(plan, c.Trials)
-	c.Read, c.Map, c.Solve = c.model.seconds(n, plan.Features)
-	c.Read += readSeconds(s, n, cfg)
-	c.Metric = c.model.metric * metricWork(plan, n)
+	c.Read, c.Map, c.Solve = c.model.seconds(c.Rows, plan.Features)
+	// The source is read once to survey it and once to train, and once more to choose λ by leave-one-out.
+	passes := 2.0
+	if train.As[train.Ridge](cfg.Learner).LambdaBy == "loo" {
+		passes++
+	}
+	c.Read += passes * s.perRow * float64(c.Rows)
+	c.Metric = c.model.metric * metricWork(plan, c.Rows)
 	c.Seconds = c.Read + c.Metric + c.Map + c.Solve
 	return c, nil
 }
@@ -108,13 +89,12 @@ const slowest = 4e9
 // seconds, without a trial: by a generous count of its operations. If it is false the
 // training may still be short.
 func Short(ctx context.Context, s *Sample, cfg train.Config, memory int64, seconds float64) (bool, error) {
-	cfg.Task = s.Task
-	p, err := train.NewPlan(ctx, s.Train(0, min(trialRows, s.TrainRows())), s.Rows(), cfg, train.Options{Memory: memory})
+	p, err := s.planFrom(ctx, trialRows, cfg, s.all, memory)
 	if err != nil {
 		return false, err
 	}
-	n, d, k := float64(s.Rows()), float64(p.Features), float64(p.Outputs)
-	work := n*float64(s.Summary.Dim)*d + metricRounds*metricWork(p, s.Rows()) // the map, and a metric
+	n, d, k := float64(s.all), float64(p.Features), float64(p.Outputs)
+	work := n*float64(s.summary.Dim)*d + metricRounds*metricWork(p, s.all) // the map, and a metric
 	switch {
 	case p.Exact:
 		work += n * n * n
@@ -126,33 +106,20 @@ func Short(ctx context.Context, s *Sample, cfg train.Config, memory int64, secon
 	return work < seconds*slowest, nil
 }
 
-// WithFeatures is the predicted number of seconds with d features instead of those of the plan.
-func (c *Prediction) WithFeatures(d int) float64 {
-	old, oldMap, oldSolve := c.model.seconds(c.Rows, c.Plan.Features)
-	read, mapping, solve := c.model.seconds(c.Rows, d)
-	return c.Seconds - old - oldMap - oldSolve + read + mapping + solve
-}
-
-// readSeconds is the time spent waiting for the source in a training on n rows, from the time
-// it took to draw the sample: the source is read once to survey it and once to train, and once more to
-// choose λ by leave-one-out.
-func readSeconds(s *Sample, n int, cfg train.Config) float64 {
-	passes := 2.0
-	if train.As[train.Ridge](cfg.Learner).LambdaBy == "loo" {
-		passes++
-	}
-	return passes * s.SecondsPerRow() * float64(n)
-}
-
-// Stages returns the seconds of reading, mapping and solving n rows of d features, without the time spent
+// stages are the seconds of reading, mapping and solving n rows of d features, without the time spent
 // waiting for the source.
-func (c *Prediction) Stages(n, d int) (read, mapping, solve float64) { return c.model.seconds(n, d) }
+func (c *Prediction) stages(n, d int) (read, mapping, solve float64) { return c.model.seconds(n, d) }
 
-// Resize changes the prediction to d features, as in the plan.
-func (c *Prediction) Resize(plan *train.Plan, d int) {
-	oldMap, oldSolve := c.Map, c.Solve
-	_, c.Map, c.Solve = c.model.seconds(c.Rows, d)
-	c.Seconds += c.Map - oldMap + c.Solve - oldSolve
+// withFeatures is the predicted number of seconds with d features instead of those of the plan.
+func (c *Prediction) withFeatures(d int) float64 {
+	_, mapping, solve := c.stages(c.Rows, d)
+	return c.Seconds - c.Map - c.Solve + mapping + solve
+}
+
+// resize changes the prediction to d features, as in the plan.
+func (c *Prediction) resize(plan *train.Plan, d int) {
+	c.Seconds = c.withFeatures(d)
+	_, c.Map, c.Solve = c.stages(c.Rows, d)
 	c.Plan = plan
 }
 
@@ -170,9 +137,12 @@ const (
 // trials trains on few rows: first on trialRows, then on twice as many until half of the time
 // is used up, and then with twice as many features, up to those of the training.
 func trials(ctx context.Context, s *Sample, plan *train.Plan, opt PredictOptions) ([]Timing, error) {
-	most := s.TrainRows()
-	start := opt.Now()
-	var all []Timing
+	all := slices.Clone(opt.known)
+	if opt.quick && len(all) > 0 {
+		return all, nil
+	}
+	most, start, limit := s.TrainRows(), opt.now(), cmp.Or(opt.Seconds, 3)
+	spent := func() float64 { return opt.now().Sub(start).Seconds() }
 	learned := plan.Config.Metric.Form != "" && !plan.Config.Traits().ChoosesKernels()
 	once := func(rows, features int) error {
 		cfg := plan.Config
@@ -182,23 +152,17 @@ func trials(ctx context.Context, s *Sample, plan *train.Plan, opt PredictOptions
 		if !plan.Fixed {
 			cfg.Map.Features = features
 		}
-		report, err := opt.Fit(ctx, s.Train(0, rows), cfg, train.Options{Memory: opt.Memory})
-		if err != nil {
-			return err
+		_, report, err := opt.train(ctx, s.Train(0, rows), cfg, train.Options{Memory: opt.Memory})
+		if err == nil {
+			all = append(all, timingOf(rows, features, report))
 		}
-		all = append(all, TimingOf(rows, features, report))
-		return nil
+		return err
 	}
 	d := plan.Features
 	if !plan.Fixed {
 		d = min(d, trialFeatures)
 	}
-	rows := min(trialRows, max(most/4, 1))
-	all = slices.Clone(opt.Known)
-	if opt.Quick && len(all) > 0 {
-		return all, nil
-	}
-	grown := false
+	rows, grown := min(trialRows, max(most/4, 1)), false
 	if len(all) > 0 {
 		// How the time grows with the rows may not have been tried yet.
 		d = all[0].Features
@@ -217,10 +181,7 @@ func trials(ctx context.Context, s *Sample, plan *train.Plan, opt PredictOptions
 			}
 			return nil, err
 		}
-		spent := opt.Now().Sub(start).Seconds()
-		if rows == most || len(all) >= 2 && spent > opt.Seconds/2 {
-			break
-		}
+		grown = rows == most || len(all) >= 2 && spent() > limit/2
 		rows = min(2*rows, most)
 	}
 	rows = 0
@@ -238,8 +199,7 @@ func trials(ctx context.Context, s *Sample, plan *train.Plan, opt PredictOptions
 		}
 		// The next takes four to eight times as long, and may use twice the time: errors in the part that depends on
 		// D alone matter most.
-		last := all[len(all)-1]
-		if spent := opt.Now().Sub(start).Seconds(); spent+4*(last.Map+last.Solve) > 2*opt.Seconds {
+		if last := all[len(all)-1]; spent()+4*(last.Map+last.Solve) > 2*limit {
 			break
 		}
 	}
@@ -260,34 +220,30 @@ type ExactPrediction struct {
 	Trials   []Timing `json:"trials"`
 }
 
-// PredictExact extrapolates the cost of an exact support vector machine of the rbf kernel on as many
+// predictExact extrapolates the cost of an exact support vector machine of the rbf kernel on as many
 // rows as the source of the sample has, from trainings on growing subsamples that together take about
 // the given number of seconds.
-func PredictExact(ctx context.Context, s *Sample, cfg train.Config, opt PredictOptions) (*ExactPrediction, error) {
-	n := s.Rows()
-	g := &ExactPrediction{Rows: n, Bytes: 4 * float64(n) * float64(n)}
+func predictExact(ctx context.Context, s *Sample, cfg train.Config, opt PredictOptions) (*ExactPrediction, error) {
+	if s.Task == "multilabel" {
+		return nil, errors.New("an exact support vector machine predicts one class, or one number")
+	}
 	exact := train.Config{Task: s.Task, Learner: train.Named{Name: train.ExactSVM().Name(), Options: map[string]any{"c": 10}},
 		Kernel: train.Kernel{Name: kernel.RBF.Name(), Gamma: cfg.Kernel.Gamma}, Scale: cfg.Scale, Seed: cfg.Seed}
 	if cfg.KernelName() != exact.Kernel.Name {
 		exact.Kernel.Gamma = "" // γ of another kernel says nothing about this one's
 	}
-	if s.Task == "multilabel" {
-		return nil, errors.New("an exact support vector machine predicts one class, or one number")
-	}
-	plan := &train.Plan{Config: exact, Exact: true, Fixed: true}
-	var err error
-	if g.Trials, err = trials(ctx, s, plan, opt.filled()); err != nil {
+	all, err := trials(ctx, s, &train.Plan{Config: exact, Exact: true, Fixed: true}, opt)
+	if err != nil {
 		return nil, err
 	}
 	var rows, seconds []float64
-	for _, t := range g.Trials[max(0, len(g.Trials)-3):] {
+	for _, t := range all[max(0, len(all)-3):] {
 		rows, seconds = append(rows, float64(t.Rows)), append(seconds, t.Solve)
 	}
-	_, g.Exponent = powerLaw(rows, seconds)
-	g.Exponent = min(max(g.Exponent, 1), 3)
-	last := g.Trials[len(g.Trials)-1]
-	g.Seconds = last.Solve * math.Pow(float64(n)/float64(last.Rows), g.Exponent)
-	return g, nil
+	_, p := powerLaw(rows, seconds)
+	n, last := float64(s.all), all[len(all)-1]
+	p = min(max(p, 1), 3)
+	return &ExactPrediction{Rows: s.all, Bytes: 4 * n * n, Seconds: last.Solve * math.Pow(n/float64(last.Rows), p), Exponent: p, Trials: all}, nil
 }
 
 // Forecast is the remaining cost of many trainings before they begin: of a search before

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mercer/dataset"
+	"mercer/model"
 	"mercer/train"
 )
 
@@ -19,11 +20,11 @@ type fakeFit struct {
 }
 
 func (f *fakeFit) options(o PredictOptions) PredictOptions {
-	o.Now = func() time.Time { return f.clock }
-	o.Fit = func(ctx context.Context, src dataset.Source, cfg train.Config, _ train.Options) (*train.Report, error) {
+	o.clock = func() time.Time { return f.clock }
+	o.fit = func(ctx context.Context, src dataset.Source, cfg train.Config, _ train.Options) (*model.Model, *train.Report, error) {
 		all, err := dataset.Collect(ctx, src, 0)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		mapping, solve := f.took(float64(all.X.Len()), float64(cfg.Map.Features))
 		f.clock = f.clock.Add(time.Duration((mapping + solve) * float64(time.Second)))
@@ -34,7 +35,7 @@ func (f *fakeFit) options(o PredictOptions) PredictOptions {
 		if f.choose != nil {
 			report.Choose = f.choose(float64(all.X.Len()), float64(cfg.Map.Features))
 		}
-		return report, nil
+		return nil, report, nil
 	}
 	return o
 }
@@ -198,19 +199,19 @@ func TestAMetricIsPriced(t *testing.T) {
 	s := draw(t, dataset.Generate(dataset.Synthetic{Rows: 50_000, Dim: 5, Seed: 1}), 5000, "regress")
 	f := &fakeFit{took: func(n, d float64) (float64, float64) { return 1e-9 * n * d, 1e-9 * n * d }}
 	opt := f.options(PredictOptions{})
-	fit, learned, trials := opt.Fit, 0, 0
+	fit, learned, trials := opt.fit, 0, 0
 	seconds := func(n float64) float64 {
 		m := min(n, 3000)
 		l := min(m, 1000)
 		return 2e-9 * (m*l*l + l*l*l)
 	}
-	opt.Fit = func(ctx context.Context, src dataset.Source, cfg train.Config, o train.Options) (*train.Report, error) {
-		r, err := fit(ctx, src, cfg, o)
+	opt.fit = func(ctx context.Context, src dataset.Source, cfg train.Config, o train.Options) (*model.Model, *train.Report, error) {
+		m, r, err := fit(ctx, src, cfg, o)
 		if trials++; cfg.Metric.Form != "" {
 			learned++
 			r.Metric = seconds(float64(r.Summary.Rows))
 		}
-		return r, err
+		return m, r, err
 	}
 	p, err := Predict(context.Background(), s, train.Config{Learner: train.Ridge{}, Metric: train.Metric{Form: "diagonal", Rows: 3000}}, opt)
 	if err != nil || trials < 2 || learned != 1 || p.Plan.Config.Metric.Form != "diagonal" {

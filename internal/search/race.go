@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -15,9 +14,9 @@ import (
 	"mercer/train"
 )
 
-// RaceOptions say how candidates race. The zero value has no budget, so that its result depends
+// raceOptions say how candidates race. The zero value has no budget, so that its result depends
 // on the sample alone.
-type RaceOptions struct {
+type raceOptions struct {
 	// Rungs are the growing numbers of rows that candidates are trained on; nil means 1000, 4000,
 	// 16,000 … up to all training rows of the sample.
 	Rungs []int
@@ -43,25 +42,25 @@ type RaceOptions struct {
 	// Names are the names of the candidates; nil means those of Describe.
 	Names []string
 
-	// Now is the clock; nil means the real one, which also ends trainings under way.
-	Now func() time.Time
+	lab // the real clock also ends trainings under way
 
-	// Try trains a candidate on the first rows of a fold and judges it on the held-out ones; nil
-	// means train.Fit and Losses.
-	Try func(ctx context.Context, s *Sample, fold, rows int, cfg train.Config) (Outcome, error)
+	// Try trains a candidate on the first rows of a fold and judges it on the held-out ones; tests replace it.
+	Try tryout
 }
 
-// Outcome is the result of a training in a race: the losses on the held-out rows, the cost, and
+type tryout func(ctx context.Context, s *Sample, fold, rows int, cfg train.Config) (outcome, error)
+
+// outcome is the result of a training in a race: the losses on the held-out rows, the cost, and
 // the model.
-type Outcome struct {
+type outcome struct {
 	Losses []float64
 	Took   Timing
 	Model  *model.Model
 	Report *train.Report
 }
 
-// Trained is an existing model, trained on some of the rows of a sample.
-type Trained struct {
+// trained is an existing model, trained on some of the rows of a sample.
+type trained struct {
 	Model  *model.Model
 	Report *train.Report
 	Config train.Config
@@ -106,7 +105,7 @@ type Racer struct {
 	Dropped string `json:"dropped,omitempty"`
 
 	loss []float64 // on the held-out rows on its last rung
-	last *Trained  // on that rung, without the rows of the first fold; kept for the winner only
+	last *trained  // on that rung, without the rows of the first fold; kept for the winner only
 }
 
 // Run is a candidate on one rung.
@@ -133,63 +132,44 @@ func (r *Racer) Last() (run Run, ok bool) {
 	return r.Runs[len(r.Runs)-1], true
 }
 
-// Loss is the mean of its losses on the held-out rows on its last rung.
-func (r *Racer) Loss() float64 {
-	mean, _ := MeanError(r.loss)
+// mean is the mean of its losses on the held-out rows on its last rung.
+func (r *Racer) mean() float64 {
+	mean, _ := meanError(r.loss)
 	return mean
 }
-
-// Model is the winner's model on its last rung, trained without the held-out rows of the first fold;
-// nil for all others.
-func (r *Racer) Model() *Trained { return r.last }
 
 // Ranking returns the numbers of the candidates, the winner first: those trained on more rows
 // before others, and by loss for equal numbers of rows.
 func (r *RaceResult) Ranking() []int {
-	all := make([]int, len(r.Racers))
-	for i := range all {
-		all[i] = i
-	}
+	all := upTo(len(r.Racers))
 	slices.SortStableFunc(all, func(a, b int) int {
-		x, okX := r.Racers[a].Last()
-		y, okY := r.Racers[b].Last()
-		switch {
-		case (a == r.Winner) != (b == r.Winner):
-			return map[bool]int{true: -1, false: 1}[a == r.Winner]
-		case okX != okY:
-			return map[bool]int{true: -1, false: 1}[okX]
-		}
-		return cmp.Or(cmp.Compare(y.Rows, x.Rows), cmp.Compare(x.Gap, y.Gap))
+		x, _ := r.Racers[a].Last()
+		y, _ := r.Racers[b].Last()
+		return cmp.Or(btoi(b == r.Winner)-btoi(a == r.Winner), cmp.Compare(y.Rows, x.Rows), cmp.Compare(x.Gap, y.Gap))
 	})
 	return all
 }
 
-// Race races candidates by successive halving (Jamieson and Talwalkar 2016): all are trained on
+// race races candidates by successive halving (Jamieson and Talwalkar 2016): all are trained on
 // few rows and judged on rows that none is trained on, and the survivors are trained on
 // more, nested rows. A candidate is dropped if its loss is above the best one's by more than
 // the noise of the difference, and it is not about to catch up; by rank alone only if
 // opt.Budget forces it.
 //
 // A candidate that cannot be trained is dropped with its error, and if none can be
-// trained Race fails. Without a budget the result depends on sample and candidates alone.
-func Race(ctx context.Context, s *Sample, candidates []train.Config, opt RaceOptions) (*RaceResult, error) {
+// trained race fails. Without a budget the result depends on sample and candidates alone.
+func race(ctx context.Context, s *Sample, candidates []train.Config, opt raceOptions) (*RaceResult, error) {
 	if len(candidates) == 0 {
 		return nil, errors.New("a race takes one candidate at least")
 	}
-	r := &racing{RaceOptions: opt, sample: s, ctx: ctx}
-	if r.Try == nil {
-		r.Try = r.train
-	}
-	if r.Now == nil {
-		r.Now, r.real = time.Now, true
-	}
-	r.result = &RaceResult{Metric: map[string]string{"classify": "accuracy", "multilabel": "hamming"}[s.Task],
-		Held: s.HeldRows(), Folds: s.Folds}
-	switch {
-	case r.result.Metric == "":
-		r.result.Metric = "rmse"
-	case s.Unbalanced() && opt.Try == nil:
+	r := &racing{raceOptions: opt, sample: s}
+	r.result = &RaceResult{Metric: map[string]string{"classify": "accuracy", "multilabel": "hamming", "regress": "rmse"}[s.Task],
+		Held: s.heldRows(), Folds: len(s.folds)}
+	if s.unbalanced() && r.Try == nil {
 		r.result.Metric = "log_loss"
+	}
+	if r.Try == nil {
+		r.Try = r.try
 	}
 	for i, c := range candidates {
 		c.Task = s.Task
@@ -207,12 +187,10 @@ func Race(ctx context.Context, s *Sample, candidates []train.Config, opt RaceOpt
 
 // racing is the state of a race.
 type racing struct {
-	RaceOptions
-	ctx    context.Context
+	raceOptions
 	sample *Sample
 	result *RaceResult
 	start  time.Time
-	real   bool // the clock is the real one
 }
 
 // limit is the time from its start at which the race is over.
@@ -223,10 +201,8 @@ func (r *racing) limit() time.Duration {
 	return r.Budget + r.Lent(r.result)
 }
 
-// spent says why a race ended early.
-func (r *racing) spent() string {
-	return fmt.Sprintf("the time for this race, %.2g s, was over", r.limit().Seconds())
-}
+// left is the time until then.
+func (r *racing) left() time.Duration { return r.limit() - r.now().Sub(r.start) }
 
 // rungs returns the numbers of rows, none larger than the number available.
 func (r *racing) rungs() []int {
@@ -251,45 +227,30 @@ func (r *racing) rungs() []int {
 
 // run goes from rung to rung.
 func (r *racing) run(ctx context.Context) error {
-	r.start = r.Now()
+	r.start = r.now()
 	res := r.result
-	alive := make([]int, len(res.Racers))
-	for i := range alive {
-		alive[i] = i
+	var alive []*Racer
+	for i := range res.Racers {
+		alive = append(alive, &res.Racers[i])
 	}
-	rungs := r.rungs()
-	for i, rows := range rungs {
+	for i, rows := range r.rungs() {
 		if i > 0 {
+			alive = r.drop(alive)
 			if len(alive) == 1 {
 				res.Stopped = "one candidate was left"
 				break
 			}
-			next := r.affordable(alive, rows)
-			if len(next) < 2 {
+			able := r.affordable(alive, rows)
+			if len(able) < 2 {
 				res.Stopped = fmt.Sprintf("the time for this race, %.2g s, has no room for two candidates on %s rows",
 					r.limit().Seconds(), units.Count(rows))
 				break
 			}
-			alive = next
+			alive = able
 		}
-		var done []int
-		for k, c := range alive {
-			if r.Progress != nil {
-				r.Progress(res.Racers[c].Name, k+1, len(alive), rows)
-			}
-			err := r.within(&res.Racers[c], rows, len(alive)-k)
-			switch {
-			case err == nil:
-				done = append(done, c)
-			case ctx.Err() != nil:
-				return ctx.Err()
-			case errors.Is(err, errShare):
-				res.Racers[c].Dropped = fmt.Sprintf("took more than its share of the time on %s rows", units.Count(rows))
-			case errors.Is(err, ErrSpent):
-				res.Stopped = r.spent()
-			default:
-				res.Racers[c].Dropped = strings.TrimPrefix(err.Error(), r.sample.Name()+": ")
-			}
+		done, err := r.rung(ctx, alive, rows)
+		if err != nil {
+			return err
 		}
 		if len(done) == 0 {
 			break
@@ -299,146 +260,159 @@ func (r *racing) run(ctx context.Context) error {
 		if res.Stopped != "" {
 			// Those that were not reached are known from fewer rows only.
 			for _, c := range alive {
-				if !slices.Contains(done, c) && res.Racers[c].Dropped == "" {
-					res.Racers[c].Dropped = fmt.Sprintf("no time was left for it on %s rows", units.Count(rows))
+				if !slices.Contains(done, c) && c.Dropped == "" {
+					c.Dropped = noTime(rows)
 				}
 			}
-			alive = done
+		}
+		if alive = done; res.Stopped != "" {
 			break
 		}
-		if alive = done; i < len(rungs)-1 {
-			alive = r.drop(done)
-		}
 	}
-	res.Seconds = r.Now().Sub(r.start).Seconds()
+	res.Seconds = r.now().Sub(r.start).Seconds()
 	return r.decide(alive)
 }
 
-// ErrSpent is the error of a race without time for a single training.
-var ErrSpent = errors.New("the budget is spent")
+// noTime says why a candidate has no score on a number of rows.
+func noTime(rows int) string {
+	return fmt.Sprintf("no time was left for it on %s rows", units.Count(rows))
+}
+
+// rung trains candidates on a number of rows, and returns those that got done.
+func (r *racing) rung(ctx context.Context, alive []*Racer, rows int) (done []*Racer, err error) {
+	for k, c := range alive {
+		if r.Progress != nil {
+			r.Progress(c.Name, k+1, len(alive), rows)
+		}
+		err := r.within(ctx, c, rows, len(alive)-k)
+		switch {
+		case err == nil:
+			done = append(done, c)
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.Is(err, errShare):
+			c.Dropped = fmt.Sprintf("took more than its share of the time on %s rows", units.Count(rows))
+		case errors.Is(err, errSpent):
+			r.result.Stopped = fmt.Sprintf("the time for this race, %.2g s, was over", r.limit().Seconds())
+		default:
+			c.Dropped = strings.TrimPrefix(err.Error(), r.sample.source.Name()+": ")
+		}
+	}
+	return done, nil
+}
+
+// errSpent is the error of a race without time for a single training.
+var errSpent = errors.New("the budget is spent")
 
 var errShare = errors.New("the candidate's share of the budget is spent")
 
 // within is attempt, but in a fair race it takes no more time than the share of one of the given number of
 // remaining candidates.
-func (r *racing) within(c *Racer, rows, candidates int) error {
+func (r *racing) within(ctx context.Context, c *Racer, rows, candidates int) error {
 	if !r.Fair || r.Budget <= 0 || candidates == 1 {
-		return r.attempt(c, rows)
+		return r.attempt(ctx, c, rows)
 	}
-	all := r.ctx
-	limited, cancel := context.WithTimeout(all, (r.limit()-r.Now().Sub(r.start))/time.Duration(candidates))
+	limited, cancel := context.WithTimeout(ctx, r.left()/time.Duration(candidates))
 	defer cancel()
-	r.ctx = limited
-	err := r.attempt(c, rows)
-	r.ctx = all
-	if errors.Is(err, ErrSpent) && all.Err() == nil {
+	err := r.attempt(limited, c, rows)
+	if errors.Is(err, errSpent) && ctx.Err() == nil {
 		return errShare
 	}
 	return err
 }
 
 // attempt trains and judges a candidate on every fold.
-func (r *racing) attempt(c *Racer, rows int) error {
-	start, ctx := r.Now(), r.ctx
-	if r.real && r.Budget > 0 { // a training under way ends with the race
-		limited, cancel := context.WithTimeout(ctx, r.limit()-start.Sub(r.start))
+func (r *racing) attempt(ctx context.Context, c *Racer, rows int) error {
+	start := r.now()
+	if r.clock == nil && r.Budget > 0 { // a training under way ends with the race
+		limited, cancel := context.WithTimeout(ctx, r.left())
 		defer cancel()
 		ctx = limited
 	}
 	var all []float64
-	var took Timing
-	var first *Trained
-	for fold := range r.sample.Folds {
-		if r.Budget > 0 && r.Now().Sub(r.start) >= r.limit() {
-			return ErrSpent
+	var first *trained
+	took, share := Timing{Rows: rows}, 1/float64(len(r.sample.folds))
+	for fold := range r.sample.folds {
+		if r.Budget > 0 && r.left() <= 0 {
+			return errSpent
 		}
 		out, err := r.Try(ctx, r.sample, fold, rows, c.Config)
 		if err != nil {
 			if ctx.Err() != nil {
-				return ErrSpent
+				return errSpent
 			}
 			return err
 		}
 		all = append(all, out.Losses...)
 		if fold == 0 {
-			first = &Trained{Model: out.Model, Report: out.Report, Config: c.Config, Rows: rows}
+			first = &trained{Model: out.Model, Report: out.Report, Config: c.Config, Rows: rows}
 		}
-		t, folds := out.Took, float64(r.sample.Folds)
-		took = Timing{Rows: rows, Features: t.Features, Read: took.Read + t.Read/folds, Map: took.Map + t.Map/folds,
-			Solve: took.Solve + t.Solve/folds, Collect: took.Collect + t.Collect/folds, Choose: took.Choose + t.Choose/folds}
+		took.add(out.Took, share)
 	}
-	mean, _ := MeanError(all)
+	score := meanLoss(r.sample.Task, all)
 	if r.result.Metric == "accuracy" {
-		mean = 1 - mean
-	} else if r.sample.Task == "regress" {
-		mean = math.Sqrt(mean)
+		score = 1 - score
 	}
 	c.loss, c.last = all, first
-	c.Runs = append(c.Runs, Run{Rows: rows, Score: mean, Seconds: r.Now().Sub(start).Seconds(), Took: took})
+	c.Runs = append(c.Runs, Run{Rows: rows, Score: score, Seconds: r.now().Sub(start).Seconds(), Took: took})
 	return nil
 }
 
-// train trains a candidate and judges it.
-func (r *racing) train(ctx context.Context, s *Sample, fold, rows int, cfg train.Config) (Outcome, error) {
+// try trains a candidate and judges it.
+func (r *racing) try(ctx context.Context, s *Sample, fold, rows int, cfg train.Config) (outcome, error) {
 	cfg.Threshold = "" // candidates are compared without
 	m, report, err := train.Fit(ctx, s.Train(fold, rows), cfg, train.Options{Memory: r.Memory})
 	if err != nil {
-		return Outcome{}, err
+		return outcome{}, err
 	}
 	_, d := m.Pipeline().Dims()
-	of := Losses
+	of := losses
 	if r.result.Metric == "log_loss" {
-		of = LogLosses
+		of = logLosses
 	}
-	loss, err := of(ctx, m, s.Held(fold))
-	return Outcome{loss, TimingOf(rows, d, report), m, report}, err
+	loss, err := of(ctx, m, s.held(fold))
+	return outcome{loss, timingOf(rows, d, report), m, report}, err
 }
 
 // decide names the winner: among those that remain, the one with the least loss on the most rows.
-func (r *racing) decide(alive []int) error {
+func (r *racing) decide(alive []*Racer) error {
 	res := r.result
-	best := -1
+	var best *Racer
 	for _, c := range alive {
-		if len(res.Racers[c].Runs) == 0 {
-			continue
-		}
-		if best < 0 || res.Racers[c].better(&res.Racers[best]) {
+		if len(c.Runs) > 0 && (best == nil || c.better(best)) {
 			best = c
 		}
 	}
-	if best >= 0 {
-		res.Winner = best
-		for c := range res.Racers {
-			if c != best {
-				res.Racers[c].last = nil
-			}
-		}
-		for _, c := range alive {
-			if c == best || res.Racers[c].Dropped != "" {
-				continue
-			}
-			if last, ok := res.Racers[c].Last(); !ok {
-				res.Racers[c].Dropped = "no time was left to train it"
-			} else if b, _ := res.Racers[best].Last(); last.Rows < b.Rows {
-				res.Racers[c].Dropped = fmt.Sprintf("no time was left for it on %s rows", units.Count(b.Rows))
-			}
-		}
-		return nil
+	switch {
+	case best == nil && res.Stopped != "":
+		return fmt.Errorf("%s: %w: no candidate was trained within %s; give a larger budget", r.sample.source.Name(), errSpent, r.limit())
+	case best == nil:
+		return fmt.Errorf("%s: no candidate can be trained: %s", r.sample.source.Name(), res.Racers[0].Dropped)
 	}
-	if res.Stopped != "" {
-		return fmt.Errorf("%s: %w: no candidate was trained within %s; give a larger budget", r.sample.Name(), ErrSpent, r.limit())
+	for i := range res.Racers {
+		if c := &res.Racers[i]; c == best {
+			res.Winner = i
+		} else {
+			c.last = nil
+		}
 	}
-	return fmt.Errorf("%s: no candidate can be trained: %s", r.sample.Name(), res.Racers[0].Dropped)
+	most, _ := best.Last()
+	for _, c := range alive {
+		if last, ok := c.Last(); c == best || c.Dropped != "" {
+			continue
+		} else if !ok {
+			c.Dropped = "no time was left to train it"
+		} else if last.Rows < most.Rows {
+			c.Dropped = noTime(most.Rows)
+		}
+	}
+	return nil
 }
 
 // better says whether a candidate has been trained on more rows than another, or on as many
 // with less loss.
 func (r *Racer) better(than *Racer) bool {
-	a, b := r.Runs[len(r.Runs)-1], than.Runs[len(than.Runs)-1]
-	if a.Rows != b.Rows {
-		return a.Rows > b.Rows
-	}
-	la, _ := MeanError(r.loss)
-	lb, _ := MeanError(than.loss)
-	return la < lb
+	a, _ := r.Last()
+	b, _ := than.Last()
+	return a.Rows > b.Rows || a.Rows == b.Rows && r.mean() < than.mean()
 }

@@ -30,7 +30,7 @@ func TestRaceFindsTheKernelOfTheData(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := draw(t, made(t, 4000, 8, c.fill), 4000, "")
-			res, err := Race(t.Context(), s, candidates, RaceOptions{})
+			res, err := race(t.Context(), s, candidates, raceOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,10 +43,10 @@ func TestRaceFindsTheKernelOfTheData(t *testing.T) {
 
 func TestRaceFindsTheAdditiveKernelOfHistograms(t *testing.T) {
 	s := draw(t, made(t, 4000, 24, histogramRow), 4000, "")
-	res, err := Race(t.Context(), s, []train.Config{
+	res, err := race(t.Context(), s, []train.Config{
 		{Kernel: train.Kernel{Name: "laplacian", Gamma: "100"}, Learner: train.Ridge{}, Map: train.Map{Features: 256}},
 		{Kernel: train.Kernel{Name: "chi2"}, Learner: train.Ridge{}},
-	}, RaceOptions{})
+	}, raceOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,17 +64,17 @@ type fakeTrial struct {
 	trained []string
 }
 
-func (f *fakeTrial) options(o RaceOptions) RaceOptions {
-	o.Now = func() time.Time { return f.clock }
-	o.Try = func(_ context.Context, s *Sample, fold, rows int, cfg train.Config) (Outcome, error) {
+func (f *fakeTrial) options(o raceOptions) raceOptions {
+	o.clock = func() time.Time { return f.clock }
+	o.Try = func(_ context.Context, s *Sample, fold, rows int, cfg train.Config) (outcome, error) {
 		f.clock = f.clock.Add(time.Duration(f.seconds(cfg.Get("c").(float64), rows) * float64(time.Second)))
 		f.trained = append(f.trained, fmt.Sprintf("%g on %d", cfg.Get("c").(float64), rows))
-		loss := make([]float64, len(s.folds[fold].Held))
+		loss := make([]float64, len(s.folds[fold].held))
 		// Errors of candidates are nested, so that k more of them are √k standard errors.
 		for i := range int(f.rate(cfg.Get("c").(float64), rows)*float64(len(loss)) + 0.5) {
 			loss[i] = 1
 		}
-		return Outcome{Losses: loss}, nil
+		return outcome{Losses: loss}, nil
 	}
 	return o
 }
@@ -97,7 +97,7 @@ func TestRaceDropsOnlyBeyondNoise(t *testing.T) {
 		// On 4000 rows 2 is behind by one error, which is one standard error, and 3 by far.
 		rate: func(c float64, _ int) float64 { return []float64{0.1, 0.10025, 0.3}[int(c)-1] },
 	}
-	res, err := Race(t.Context(), manyRows(t), contestants(3), f.options(RaceOptions{Rungs: []int{100, 200, 400}}))
+	res, err := race(t.Context(), manyRows(t), contestants(3), f.options(raceOptions{Rungs: []int{100, 200, 400}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,11 +134,11 @@ func TestRaceKeepsWhoIsCatchingUp(t *testing.T) {
 	// Of 4000 rows the second has 8 errors more than the first on 100 rows, 2.8 standard errors:
 	// not enough to be dropped on the first rung. 7 on 200 rows are, narrowing by 1 from rung to
 	// rung; 5 on 400 are not, for by as much less again they would be within the noise.
-	slow, err := Race(t.Context(), manyRows(t), contestants(2), f.options(RaceOptions{Rungs: []int{100, 200, 800}}))
+	slow, err := race(t.Context(), manyRows(t), contestants(2), f.options(raceOptions{Rungs: []int{100, 200, 800}}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fast, err := Race(t.Context(), manyRows(t), contestants(2), f.options(RaceOptions{Rungs: []int{100, 400, 800}}))
+	fast, err := race(t.Context(), manyRows(t), contestants(2), f.options(raceOptions{Rungs: []int{100, 400, 800}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestRaceKeepsItsBudget(t *testing.T) {
 			rate:    func(c float64, rows int) float64 { return 0.1 + 0.0001*c },
 		}
 		start := f.clock
-		res, err := Race(t.Context(), manyRows(t), contestants(4), f.options(RaceOptions{Budget: budget, Rungs: []int{100, 400, 1600, 6400}}))
+		res, err := race(t.Context(), manyRows(t), contestants(4), f.options(raceOptions{Budget: budget, Rungs: []int{100, 400, 1600, 6400}}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,13 +172,13 @@ func TestRaceKeepsItsBudget(t *testing.T) {
 
 func TestRaceWithoutTimeForAnyFails(t *testing.T) {
 	s := draw(t, made(t, 12_000, 4, ringRow), 12_000, "")
-	_, err := Race(t.Context(), s, []train.Config{{}}, RaceOptions{Budget: 1})
+	_, err := race(t.Context(), s, []train.Config{{}}, raceOptions{Budget: 1})
 	if err == nil || !strings.Contains(err.Error(), "give a larger budget") {
 		t.Errorf("got %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Race(ended, s, []train.Config{{}}, RaceOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := race(ended, s, []train.Config{{}}, raceOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -188,7 +188,7 @@ func TestRaceDoesNotDependOnTime(t *testing.T) {
 	candidates := []train.Config{{Kernel: train.Kernel{Name: "linear"}}, {Map: train.Map{Features: 64}},
 		{Kernel: train.Kernel{Name: "laplacian"}, Map: train.Map{Features: 64}}}
 	run := func() *RaceResult {
-		res, err := Race(t.Context(), draw(t, src, 2000, ""), candidates, RaceOptions{Rungs: []int{200, 800}})
+		res, err := race(t.Context(), draw(t, src, 2000, ""), candidates, raceOptions{Rungs: []int{200, 800}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,15 +207,15 @@ func TestRaceDoesNotDependOnTime(t *testing.T) {
 
 func TestRaceDropsWhatCannotBeTrained(t *testing.T) {
 	s := draw(t, made(t, 300, 4, ringRow), 300, "")
-	res, err := Race(t.Context(), s, []train.Config{{Kernel: train.Kernel{Name: "chi2"}, Scale: "none"},
-		{Kernel: train.Kernel{Name: "linear"}}}, RaceOptions{})
+	res, err := race(t.Context(), s, []train.Config{{Kernel: train.Kernel{Name: "chi2"}, Scale: "none"},
+		{Kernel: train.Kernel{Name: "linear"}}}, raceOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if res.Winner != 1 || !strings.Contains(res.Racers[0].Dropped, "chi2") {
 		t.Error(runs(res))
 	}
-	if _, err := Race(t.Context(), s, []train.Config{{Kernel: train.Kernel{Name: "chi2"}, Scale: "none"}}, RaceOptions{}); err == nil ||
+	if _, err := race(t.Context(), s, []train.Config{{Kernel: train.Kernel{Name: "chi2"}, Scale: "none"}}, raceOptions{}); err == nil ||
 		!strings.Contains(err.Error(), "no candidate can be trained") {
 		t.Errorf("got %v", err)
 	}
@@ -227,7 +227,7 @@ func TestSmallAndOneSidedData(t *testing.T) {
 		t.Errorf("one class: %v", err)
 	}
 	constant := draw(t, one, 50, "regress")
-	res, err := Race(t.Context(), constant, []train.Config{{Kernel: train.Kernel{Name: "linear"}}, {}}, RaceOptions{})
+	res, err := race(t.Context(), constant, []train.Config{{Kernel: train.Kernel{Name: "linear"}}, {}}, raceOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestSmallAndOneSidedData(t *testing.T) {
 		t.Errorf("constant targets: %s", runs(res))
 	}
 	twenty := draw(t, made(t, 20, 2, linearRow), 20, "")
-	if res, err = Race(t.Context(), twenty, []train.Config{{Kernel: train.Kernel{Name: "linear"}}, {}}, RaceOptions{}); err != nil || res.Held != 20 {
+	if res, err = race(t.Context(), twenty, []train.Config{{Kernel: train.Kernel{Name: "linear"}}, {}}, raceOptions{}); err != nil || res.Held != 20 {
 		t.Errorf("20 rows: %v", err)
 	}
 	if _, err := Draw(t.Context(), made(t, 3, 2, linearRow), 3, "regress", 1); err == nil || !strings.Contains(err.Error(), "3 rows") {

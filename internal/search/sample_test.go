@@ -42,13 +42,13 @@ func TestSamplesAreNestedStratifiedAndApart(t *testing.T) {
 	}
 	for _, size := range []int{8000, 3000} {
 		s := draw(t, src, size, "")
-		if s.Folds == 1 != (size > FewRows) {
-			t.Errorf("%d folds of %d rows", s.Folds, size)
+		if len(s.folds) == 1 != (size > fewRows) {
+			t.Errorf("%d folds of %d rows", len(s.folds), size)
 		}
 		judged := map[float32]bool{}
 		_, all := read(s.All())
-		for fold := range s.Folds {
-			held, shares := read(s.Held(fold))
+		for fold := range s.folds {
+			held, shares := read(s.held(fold))
 			if math.Abs(shares[1]-all[1]) > 2/float64(len(held)) {
 				t.Errorf("%d rows: class 1 has %g of the held-out rows", size, shares[1])
 			}
@@ -83,7 +83,7 @@ func TestSamplesAreNestedStratifiedAndApart(t *testing.T) {
 				}
 			}
 		}
-		if s.Folds > 1 && len(judged) < size-3 {
+		if len(s.folds) > 1 && len(judged) < size-3 {
 			t.Errorf("%d of %d rows are judged by", len(judged), size)
 		}
 	}
@@ -108,8 +108,8 @@ func TestTheNumberOfRowsIsGuessedByTheShareRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.Guessed() || s.Rows() != 100_000 || s.Drawn().X.Len() != 5000 || s.Summary.Rows != 5000 {
-		t.Errorf("guessed %v: %d rows; %d drawn of %d", s.Guessed(), s.Rows(), s.Drawn().X.Len(), s.Summary.Rows)
+	if !s.guessed || s.all != 100_000 || s.rows.X.Len() != 5000 || s.summary.Rows != 5000 {
+		t.Errorf("guessed %v: %d rows; %d drawn of %d", s.guessed, s.all, s.rows.X.Len(), s.summary.Rows)
 	}
 	// A small file is read ahead of its rows, so that the share that was read says nothing of them.
 	var text strings.Builder
@@ -125,10 +125,10 @@ func TestTheNumberOfRowsIsGuessedByTheShareRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer small.Close()
-	if s, err := DrawFirst(t.Context(), small, 20_000, "regress", 1); err != nil || s.Rows() != 24_000 {
-		t.Errorf("%d rows of 24,000, %v", s.Rows(), err)
+	if s, err := DrawFirst(t.Context(), small, 20_000, "regress", 1); err != nil || s.all != 24_000 {
+		t.Errorf("%d rows of 24,000, %v", s.all, err)
 	}
-	if s, err = DrawFirst(t.Context(), src, 100_000, "regress", 1); err != nil || s.Guessed() || s.Rows() != 100_000 {
+	if s, err = DrawFirst(t.Context(), src, 100_000, "regress", 1); err != nil || s.guessed || s.all != 100_000 {
 		t.Errorf("all rows: %v, %v", s, err)
 	}
 }

@@ -8,11 +8,54 @@
 package search
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"strings"
+	"time"
 
+	"mercer/dataset"
+	"mercer/model"
 	"mercer/train"
 )
+
+// lab is where trials are made. The zero value is the real one; tests have another clock, and trainings that cost nothing.
+type lab struct {
+	clock func() time.Time
+	fit   fitter
+}
+
+type fitter func(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*model.Model, *train.Report, error)
+
+func (l lab) now() time.Time {
+	if l.clock != nil {
+		return l.clock()
+	}
+	return time.Now()
+}
+
+func (l lab) train(ctx context.Context, src dataset.Source, cfg train.Config, opt train.Options) (*model.Model, *train.Report, error) {
+	if l.fit != nil {
+		return l.fit(ctx, src, cfg, opt)
+	}
+	return train.Fit(ctx, src, cfg, opt)
+}
+
+// meanError returns the mean of numbers and its standard error.
+func meanError(v []float64) (mean, se float64) {
+	for _, x := range v {
+		mean += x
+	}
+	n := float64(len(v))
+	mean /= n
+	if n < 2 {
+		return mean, 0
+	}
+	for _, x := range v {
+		se += (x - mean) * (x - mean)
+	}
+	return mean, math.Sqrt(se / (n - 1) / n)
+}
 
 // Describe describes a configuration in a few words that distinguish candidates: kernel, its parameters,
 // learner and everything else that is not automatic.
@@ -73,8 +116,15 @@ type Timing struct {
 	Choose float64 `json:"choose_seconds,omitempty"`
 }
 
-// TimingOf extracts the timing from the report of a training.
-func TimingOf(rows, features int, r *train.Report) Timing {
+// add adds a share of the seconds of another training on as many rows.
+func (t *Timing) add(o Timing, share float64) {
+	t.Features = o.Features
+	t.Read, t.Map, t.Solve = t.Read+share*o.Read, t.Map+share*o.Map, t.Solve+share*o.Solve
+	t.Metric, t.Collect, t.Choose = t.Metric+share*o.Metric, t.Collect+share*o.Collect, t.Choose+share*o.Choose
+}
+
+// timingOf extracts the timing from the report of a training.
+func timingOf(rows, features int, r *train.Report) Timing {
 	t := Timing{Rows: rows, Features: features, Read: r.Read, Map: r.Map, Metric: r.Metric, Solve: r.Solve, Collect: r.Collect}
 	if r.Collect == 0 {
 		t.Choose = r.Choose

@@ -24,7 +24,7 @@ func (s *tuning) forecast() {
 	if err != nil {
 		return
 	}
-	sample = sample.OfRows(s.result.Rows)
+	sample = sample.ofRows(s.result.Rows)
 	if s.short(sample) {
 		return
 	}
@@ -78,7 +78,7 @@ func (s *tuning) costs(sample *Sample, of []*Candidate) (map[string]*expense, []
 	for learner, list := range grouped(of, func(c *Candidate) string { return c.Config.LearnerName() }) {
 		for len(list) > 0 && costs[learner] == nil && s.ctx.Err() == nil {
 			if p, err := Predict(s.ctx, sample, s.settled(list[0].Config), opt); err == nil {
-				costs[learner] = &expense{p.Read, p.Plan, p.Stages}
+				costs[learner] = &expense{p.Read, p.Plan, p.stages}
 			} else {
 				list = list[1:]
 			}
@@ -102,7 +102,7 @@ func (s *tuning) costs(sample *Sample, of []*Candidate) (map[string]*expense, []
 			first := e.stages
 			e.stages = func(n, d int) (read, mapping, solve float64) {
 				read, mapping, solve = first(n, d)
-				_, _, more := other.Stages(n, d)
+				_, _, more := other.stages(n, d)
 				return read, mapping, (solve + more) / 2
 			}
 		}

@@ -57,7 +57,7 @@ func (t *training) predictCost(ctx context.Context, src dataset.Source, memory i
 		return nil, err
 	}
 	if least > 0 {
-		plan, err := train.NewPlan(ctx, s.All(), s.Rows(), t.cfg, train.Options{Memory: memory})
+		plan, err := s.Plan(ctx, t.cfg, s.Rows(), memory)
 		if err != nil || plan.Config.Traits().ChoosesKernels() { // a trial is a good part of the training
 			return nil, err
 		}

@@ -111,9 +111,7 @@ func (c *compare) announce(ctx context.Context, p *Progress, src dataset.Source,
 			return nil
 		}
 		all.Seconds += float64(folds) * cost.Seconds
-		cfg := v.Config
-		cfg.Task = s.Task
-		plan, err := train.NewPlan(ctx, s.Train(0, s.TrainRows()), trained, cfg, train.Options{Memory: c.opt.Memory})
+		plan, err := s.Plan(ctx, v.Config, trained, c.opt.Memory)
 		if err != nil {
 			return nil
 		}
