@@ -88,7 +88,7 @@ const (
 //
 // If not even a training with few features fits in the budget, the model is trained on as
 // many rows as there is time for; it is at least the winner of the last heat as trained
-// there, and Report.Short says so. It is an error only if the very first small training does
+// there, and AutoReport.Short says so. It is an error only if the very first small training does
 // not finish within 110 % of the budget.
 //
 // Memory: the sample, at most 512 MiB, and that of the trainings.
@@ -153,54 +153,45 @@ func (a *auto) until(end float64) time.Duration {
 	return a.share(end - (a.now().Sub(a.start)-a.lent).Seconds()/max(a.Budget.Seconds(), 1e-9))
 }
 
+// limited is a context that ends when a share of the budget, times a factor, is over; that of the choice if there is no budget.
+func (a *auto) limited(limit time.Duration) (context.Context, context.CancelFunc) {
+	if a.Budget <= 0 || a.clock != nil {
+		return a.ctx, func() {}
+	}
+	return context.WithTimeout(a.ctx, limit)
+}
+
 // explain lists the reasons for the choice.
 func (a *auto) explain() {
 	for _, h := range a.report.Heats {
-		w := &h.Racers[h.Winner]
+		order := h.Ranking()
+		w, next := &h.Racers[order[0]], &h.Racers[order[min(1, len(order)-1)]]
 		last, ok := w.Last()
-		if !ok {
-			continue
+		behind, found := next.Last()
+		switch {
+		case !ok:
+		case found && next != w:
+			a.why("of %d %s %s was the best on %s rows; the next, %s, was behind by %s", len(h.Racers), h.Of, w.Name, units.Count(last.Rows),
+				next.Name, h.gapText(behind, w))
+		case h.Stopped != "":
+			a.why("of the %s %s was the only one that there was time for", h.Of, w.Name)
+		default:
+			a.why("of the %s %s was the only one that could be trained", h.Of, w.Name)
 		}
-		second, found := 0, false
-		for k := range h.Racers {
-			r, ok := h.Racers[k].Last()
-			if !ok || k == h.Winner {
-				continue
-			}
-			b, _ := h.Racers[second].Last()
-			if !found || r.Rows > b.Rows || r.Rows == b.Rows && r.Gap < b.Gap {
-				second, found = k, true
-			}
-		}
-		heat := h.Of
-		if !found {
-			if h.Stopped != "" {
-				a.why("of the %s %s was the only one that there was time for", heat, w.Name)
-			} else {
-				a.why("of the %s %s was the only one that could be trained", heat, w.Name)
-			}
-			continue
-		}
-		r, _ := h.Racers[second].Last()
-		a.why("of %d %s %s was the best on %s rows; the next, %s, was behind by %s", len(h.Racers), heat, w.Name, units.Count(last.Rows),
-			h.Racers[second].Name, h.gapText(r, w))
 	}
 }
 
 // exactCost extrapolates the cost of an exact machine.
 func (a *auto) exactCost() {
-	opt := PredictOptions{Memory: a.Training.Memory, Seconds: 3}
-	ctx := a.ctx
-	if a.Budget > 0 {
-		share := a.share(exactShare)
-		opt.Seconds = min(opt.Seconds, share.Seconds())
-		limited, cancel := context.WithTimeout(ctx, 2*share)
-		defer cancel()
-		ctx = limited
-	}
 	if !a.has(useShare) {
 		return
 	}
+	opt, share := PredictOptions{Memory: a.Training.Memory}, a.share(exactShare)
+	if a.Budget > 0 {
+		opt.Seconds = min(3, share.Seconds())
+	}
+	ctx, cancel := a.limited(2 * share)
+	defer cancel()
 	a.say("an exact machine on few rows")
 	// If it cannot be trained, the choice stands.
 	a.report.Exact, _ = predictExact(ctx, a.sample, a.report.Config, opt)

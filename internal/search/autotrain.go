@@ -34,29 +34,25 @@ const overrun = 0.1
 func (a *auto) trainFirst(c contender) error {
 	rows := min(1000, a.sample.TrainRows())
 	a.report.Config = c.Config
-	a.say("trains %s on %s rows", Describe(c.Config), units.Count(rows))
 	cfg := c.Config
 	if featured(cfg) {
 		cfg.Map.Features = leastFeatures
 	}
 	began := a.now()
+	a.say("trains %s on %s rows", Describe(c.Config), units.Count(rows))
 	m, report, err := a.within(a.sample.Train(0, rows), cfg, a.last())
 	// The end of a time is noticed late where all processors are busy.
 	if over := a.left() < -time.Duration(overrun*float64(a.Budget)); a.late(err) || err == nil && over {
 		return fmt.Errorf("%s: not even %s on %s rows got done within the budget of %s; a budget of %s may do",
-			a.src.Name(), Describe(c.Config), units.Count(rows), a.Budget, budgetText(niceBudget(10*a.now().Sub(a.start).Seconds())))
+			a.src.Name(), Describe(c.Config), units.Count(rows), a.Budget, BudgetText(niceBudget(10*a.now().Sub(a.start).Seconds())))
 	}
 	if err != nil {
 		return err
 	}
-	d := 0
-	if m != nil {
-		_, d = m.Pipeline().Dims()
-	}
+	_, d := m.Pipeline().Dims()
 	a.won = &trained{Model: m, Report: report, Config: cfg, Rows: rows}
 	a.spent = a.now().Sub(began)
-	a.why("the budget had no time for a race: %s was the first that could be trained, of %s features",
-		Describe(c.Config), units.Count(d))
+	a.why("the budget had no time for a race: %s was the first that could be trained, of %s features", Describe(c.Config), units.Count(d))
 	return nil
 }
 
@@ -72,27 +68,11 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	onePass := train.OnePass().Name()
-	if other := *c; d < heldLearner && prediction != nil && (d == 0 || !prediction.Plan.Fixed && a.rivals(onePass)) &&
-		unset(a.Config.LearnerName()) && c.LearnerName() != onePass && a.report.Facts.Rows > 2*d {
-		// Statistics take less time per row than many passes over rows.
-		other.SetLearner(onePass)
-		other.Set("c", 0)
-		if other.Check() == nil {
-			prediction2, d2, err := a.affordable(other, false)
-			if a.ctx.Err() != nil {
-				return nil, nil, a.ctx.Err()
-			}
-			if err == nil && (d2 >= 4*d || d == 0) && d2 > 0 {
-				if d > 0 {
-					a.why("%s has room for D = %s within the budget; %s, which takes one pass, for %s", c.LearnerName(),
-						units.Count(d), onePass, units.Count(d2))
-				} else {
-					a.why("the budget has no room for %s on all rows, but for %s, which takes one pass", c.LearnerName(), onePass)
-				}
-				*c, prediction, d = other, prediction2, d2
-			}
-		}
+	if other, p, more := a.onePass(prediction, d); more > 0 {
+		*c, prediction, d = other, p, more
+	}
+	if err := a.ctx.Err(); err != nil {
+		return nil, nil, err
 	}
 	a.report.Cost = prediction
 	if prediction == nil || d == 0 {
@@ -102,10 +82,7 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 	usual, less := prediction.Plan.Features, max(leastFeatures, d/4)
 	reserve := a.left() / 5
 	if sized {
-		c.Map.Features = d
-		if err := a.resize(prediction, d); err != nil {
-			return nil, nil, err
-		}
+		a.resize(prediction, d)
 		a.why("D = %s: predicted to take %s of the %s that are left, and %s", units.Count(d),
 			units.Roughly(prediction.Seconds), units.Roughly(a.left().Seconds()), units.Bytes(prediction.Plan.Bytes))
 		if less < d {
@@ -121,13 +98,9 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 	}
 	// A training that takes longer than predicted is abandoned while there is time for one with
 	// fewer features or fewer rows.
-	if factor := 1.2 * prediction.withFeatures(less) / max(prediction.Seconds, 1e-9); sized && less < d &&
-		factor*a.spent.Seconds() <= a.last().Seconds() {
+	if sized && less < d && a.again(prediction, less)*1.2 <= a.last().Seconds() {
 		a.why("that took longer than predicted, so that it was given up for D = %s", units.Count(less))
-		c.Map.Features = less
-		if err := a.resize(prediction, less); err != nil {
-			return nil, nil, err
-		}
+		a.resize(prediction, less)
 		m, report, err := a.whole(max(a.left()-a.Budget/20, a.Budget/20))
 		if !a.late(err) {
 			return m, report, err
@@ -137,37 +110,56 @@ func (a *auto) train() (*model.Model, *train.Report, error) {
 	return a.shorten(prediction)
 }
 
+// onePass is the chosen configuration with a learner of statistics, which takes less time per row than many passes over rows,
+// and the number of features it has room for; 0 if that is no reason to take it.
+func (a *auto) onePass(prediction *Prediction, d int) (train.Config, *Prediction, int) {
+	c, onePass := a.report.Config, train.OnePass().Name()
+	if prediction == nil || d >= heldLearner || d > 0 && (prediction.Plan.Fixed || !a.rivals(onePass)) ||
+		!unset(a.Config.LearnerName()) || c.LearnerName() == onePass || a.report.Facts.Rows <= 2*d {
+		return c, nil, 0
+	}
+	other := c
+	other.SetLearner(onePass)
+	other.Set("c", 0)
+	if other.Check() != nil {
+		return c, nil, 0
+	}
+	p, more, err := a.affordable(other, false)
+	switch {
+	case err != nil || more < 4*d || more == 0:
+		return c, nil, 0
+	case d > 0:
+		a.why("%s has room for D = %s within the budget; %s, which takes one pass, for %s", c.LearnerName(), units.Count(d), onePass,
+			units.Count(more))
+	default:
+		a.why("the budget has no room for %s on all rows, but for %s, which takes one pass", c.LearnerName(), onePass)
+	}
+	return other, p, more
+}
+
+// again is the number of seconds that a training like the last one takes with D features.
+func (a *auto) again(prediction *Prediction, d int) float64 {
+	return a.spent.Seconds() * prediction.withFeatures(d) / max(prediction.Seconds, 1e-9)
+}
+
 // grow trains with more features as long as the duration of the last training leaves time for it, up to
 // the default number of features.
 func (a *auto) grow(m *model.Model, report *train.Report, prediction *Prediction, usual int) (*model.Model, *train.Report, error) {
 	c := &a.report.Config
+	old, took := c.Map.Features, a.spent.Seconds()
 	for _, d := range a.features() {
-		old := c.Map.Features
-		if d > usual || d <= old ||
-			a.spent.Seconds()*prediction.withFeatures(d)/max(prediction.Seconds, 1e-9) > (1-overrun)*a.left().Seconds() {
+		if d > usual || d <= old || a.again(prediction, d) > (1-overrun)*a.left().Seconds() || a.sized(*c, d) == nil {
 			continue
 		}
-		sized := *c
-		sized.Map.Features = d
-		if plan, err := a.plan(sized, prediction.Rows); err != nil || a.Training.Memory > 0 && plan.Bytes > a.Training.Memory {
-			continue
-		}
-		took := a.spent.Seconds()
 		c.Map.Features = d
 		larger, with, err := a.whole(a.last())
-		if err != nil {
-			c.Map.Features = old
-			if a.ctx.Err() != nil {
-				return nil, nil, a.ctx.Err()
-			}
-			return m, report, nil // what has been trained is kept
+		if err == nil {
+			a.why("that took %s, which left time for D = %s", units.Roughly(took), units.Count(d))
+			a.resize(prediction, d)
+			return larger, with, nil
 		}
-		a.why("that took %s, which left time for D = %s", units.Roughly(took), units.Count(d))
-		m, report = larger, with
-		if err := a.resize(prediction, d); err != nil {
-			return nil, nil, err
-		}
-		break
+		c.Map.Features = old
+		return m, report, a.ctx.Err() // what has been trained is kept
 	}
 	return m, report, nil
 }
@@ -193,12 +185,8 @@ func (a *auto) whole(limit time.Duration) (*model.Model, *train.Report, error) {
 
 // within trains, and gives up after the given time.
 func (a *auto) within(src dataset.Source, cfg train.Config, limit time.Duration) (*model.Model, *train.Report, error) {
-	ctx := a.ctx
-	if a.clock == nil {
-		limited, cancel := context.WithTimeout(ctx, limit)
-		defer cancel()
-		ctx = limited
-	}
+	ctx, cancel := a.limited(limit)
+	defer cancel()
 	return a.lab.train(ctx, src, cfg, a.Training)
 }
 
@@ -222,19 +210,25 @@ func (a *auto) shorten(prediction *Prediction) (*model.Model, *train.Report, err
 		return nil, nil, fmt.Errorf("%s: %s did not get done within the budget of %s; give a larger one", a.src.Name(),
 			Describe(a.report.Config), a.Budget)
 	}
+	once := 0.0 // the seconds of the winner's training
+	if r := won.Report; r != nil {
+		once = r.Read + r.Map + r.Solve
+	}
 	predicted := func(rows int) float64 {
+		more := float64(rows) / float64(won.Rows)
 		if prediction == nil {
-			return 1.5 * a.spentOn(won) * math.Pow(float64(rows)/float64(won.Rows), usualExponent)
+			return 1.5 * once * math.Pow(more, usualExponent)
 		}
-		read, mapping, solve := prediction.stages(rows, max(won.Config.Map.Features, leastFeatures))
+		d := max(won.Config.Map.Features, leastFeatures)
 		if prediction.Plan.Fixed {
-			read, mapping, solve = prediction.stages(rows, prediction.Plan.Features)
+			d = prediction.Plan.Features
 		}
-		return max(read+mapping+solve, a.spentOn(won)*float64(rows)/float64(won.Rows))
+		read, mapping, solve := prediction.stages(rows, d)
+		return max(read+mapping+solve, once*more)
 	}
 	a.report.Wanted = niceBudget(max(predicted(n)/useShare, 1.5*a.spent.Seconds())/(1-finalsEnd), 1.5*a.Budget.Seconds())
-	short := func(m *model.Model, report *train.Report, rows int) (*model.Model, *train.Report, error) {
-		a.report.Rows = rows
+	short := func(m *model.Model, report *train.Report, config train.Config, rows int) (*model.Model, *train.Report, error) {
+		a.report.Config, a.report.Rows = config, rows
 		if rows < n {
 			a.report.Short = fmt.Sprintf("trained on %s of %s rows: the budget had no time for more", units.Count(rows), units.Count(n))
 		}
@@ -244,7 +238,7 @@ func (a *auto) shorten(prediction *Prediction) (*model.Model, *train.Report, err
 	if a.Config.Map.Features == 0 && featured(config) {
 		config.Map.Features = max(won.Config.Map.Features, leastFeatures)
 	}
-	sizes := []int{a.sample.rows.X.Len()}
+	sizes := []int{len(a.sample.from)}
 	for m := a.sample.TrainRows(); m > won.Rows; m /= 2 {
 		sizes = append(sizes, m)
 	}
@@ -252,17 +246,16 @@ func (a *auto) shorten(prediction *Prediction) (*model.Model, *train.Report, err
 		if rows <= won.Rows || predicted(rows) > useShare*a.left().Seconds() {
 			continue
 		}
-		src := a.sample.All()
+		src := a.sample.some(upTo(len(a.sample.from)))
 		if rows <= a.sample.TrainRows() {
 			src = a.sample.Train(0, rows)
 		}
 		a.say("trains %s on %s rows", Describe(config), units.Count(rows))
 		m, report, err := a.within(src, config, a.last())
+		if err == nil {
+			return short(m, report, config, rows)
+		}
 		if !a.late(err) {
-			if err == nil {
-				a.report.Config = config
-				return short(m, report, rows)
-			}
 			return nil, nil, err
 		}
 		break
@@ -271,16 +264,7 @@ func (a *auto) shorten(prediction *Prediction) (*model.Model, *train.Report, err
 		return nil, nil, err
 	}
 	a.why("the model is the one of %s that won the last race, as it was trained there", Describe(won.Config))
-	a.report.Config = won.Config
-	return short(won.Model, won.Report, won.Rows)
-}
-
-// spentOn is the number of seconds that the training of the race's winner took.
-func (a *auto) spentOn(won *trained) float64 {
-	if won.Report == nil {
-		return 0
-	}
-	return won.Report.Read + won.Report.Map + won.Report.Solve
+	return short(won.Model, won.Report, won.Config, won.Rows)
 }
 
 // niceBudget is the smallest of some round numbers of seconds that is no smaller than any of the given ones.
@@ -294,15 +278,15 @@ func niceBudget(seconds ...float64) float64 {
 	return 3600 * math.Ceil(least/3600)
 }
 
-// budgetText formats a number of seconds as a duration such as 30s, 5m, 2h.
-func budgetText(seconds float64) string {
+// BudgetText is a number of seconds as a budget is given: 30s, 5m, 2h.
+func BudgetText(seconds float64) string {
 	switch {
 	case seconds < 60:
 		return fmt.Sprintf("%.0fs", seconds)
 	case seconds < 3600:
-		return fmt.Sprintf("%.0fm", seconds/60)
+		return fmt.Sprintf("%.0fm", math.Ceil(seconds/60))
 	}
-	return fmt.Sprintf("%.0fh", seconds/3600)
+	return fmt.Sprintf("%.0fh", math.Ceil(seconds/3600))
 }
 
 // usualMost is the largest number of features, however large the budget.
@@ -349,31 +333,28 @@ func (a *auto) known(c train.Config) (trials []Timing) {
 // prediction relies on the races, if they have anything.
 func (a *auto) affordable(c train.Config, quick bool) (*Prediction, int, error) {
 	a.say("predicts the cost of %s", Describe(c))
-	ctx, opt := a.ctx, PredictOptions{Memory: a.Training.Memory, known: a.known(c), lab: lab{a.clock, a.predictFit}}
+	opt := PredictOptions{Memory: a.Training.Memory, known: a.known(c), lab: lab{a.clock, a.predictFit}}
+	onePass := c.LearnerName() == train.OnePass().Name() && featured(c)
 	// The finals have measured what matters.
-	onePass := c.LearnerName() == train.OnePass().Name()
-	opt.quick = quick || onePass && featured(c) && a.ridges != nil || slices.ContainsFunc(opt.known, func(t Timing) bool {
+	opt.quick = quick || onePass && a.ridges != nil || slices.ContainsFunc(opt.known, func(t Timing) bool {
 		return t.Rows >= min(a.sample.TrainRows(), a.report.Facts.Rows/4) && t.Features >= heldLearner
 	})
+	share := a.share(costShare)
 	if a.Budget > 0 {
 		if a.left() <= 0 {
 			return nil, 0, nil
 		}
-		share := a.share(costShare)
 		opt.Seconds = share.Seconds()
-		if a.clock == nil {
-			limited, cancel := context.WithTimeout(ctx, 3*share)
-			defer cancel()
-			ctx = limited
-		}
 	}
-	if onePass && featured(c) {
+	if onePass {
 		for _, t := range a.ridges {
 			if !slices.Contains(opt.known, t) {
 				opt.known = append(opt.known, t)
 			}
 		}
 	}
+	ctx, cancel := a.limited(3 * share)
+	defer cancel()
 	prediction, err := Predict(ctx, a.sample, c, opt)
 	if a.late(err) {
 		return nil, 0, nil
@@ -384,44 +365,36 @@ func (a *auto) affordable(c train.Config, quick bool) (*Prediction, int, error) 
 	if prediction.Plan.Statistics && featured(c) {
 		a.ridges = prediction.Trials
 	}
-	if a.Budget <= 0 {
-		return prediction, prediction.Plan.Features, nil
-	}
 	room := useShare * a.left().Seconds()
-	if prediction.Plan.Fixed || a.Config.Map.Features > 0 {
-		if prediction.Seconds > room {
-			return prediction, 0, nil
-		}
+	switch {
+	case a.Budget <= 0:
 		return prediction, prediction.Plan.Features, nil
-	}
-	for _, d := range a.features() {
-		if prediction.withFeatures(d) > room {
-			continue
+	case !prediction.Plan.Fixed && a.Config.Map.Features == 0:
+		for _, d := range a.features() {
+			if prediction.withFeatures(d) <= room && a.sized(c, d) != nil {
+				return prediction, d, nil
+			}
 		}
-		sized := c
-		sized.Map.Features = d
-		plan, err := a.plan(sized, prediction.Rows)
-		if err != nil {
-			return nil, 0, err
-		}
-		if a.Training.Memory <= 0 || plan.Bytes <= a.Training.Memory {
-			return prediction, d, nil
-		}
+	case prediction.Seconds <= room:
+		return prediction, prediction.Plan.Features, nil
 	}
 	return prediction, 0, nil
 }
 
-// plan is the plan of a configuration for n rows.
-func (a *auto) plan(c train.Config, n int) (*train.Plan, error) {
-	return train.NewPlan(a.ctx, a.sample.Train(0, a.sample.TrainRows()), n, c, train.Options{Memory: a.Training.Memory})
+// sized is the plan of a configuration with D features, nil if there is none or it takes too much memory.
+func (a *auto) sized(c train.Config, d int) *train.Plan {
+	c.Map.Features = d
+	plan, err := a.sample.Plan(a.ctx, c, a.sample.all, a.Training.Memory)
+	if err != nil || a.Training.Memory > 0 && plan.Bytes > a.Training.Memory {
+		return nil
+	}
+	return plan
 }
 
-// resize makes a cost one of D features.
-func (a *auto) resize(prediction *Prediction, d int) error {
-	plan, err := a.plan(a.report.Config, prediction.Rows)
-	if err != nil {
-		return err
+// resize makes the chosen configuration and its cost those of D features.
+func (a *auto) resize(prediction *Prediction, d int) {
+	a.report.Config.Map.Features = d
+	if plan := a.sized(a.report.Config, d); plan != nil {
+		prediction.resize(plan, d)
 	}
-	prediction.resize(plan, d)
-	return nil
 }

@@ -302,7 +302,7 @@ func (a *auto) usual() (contender, bool) {
 	c := a.Config
 	c.Task, c.Kernel.Name = a.report.Facts.Task, kernel.RBF.Name()
 	if unset(c.LearnerName()) {
-		plan, err := a.plan(c, a.report.Facts.Rows)
+		plan, err := a.sample.Plan(a.ctx, c, a.sample.all, a.Training.Memory)
 		if err != nil {
 			return contender{}, false
 		}

@@ -178,9 +178,6 @@ func (s *Sample) Train(fold, n int) dataset.Source {
 // held is a source of the rows of a fold that judge.
 func (s *Sample) held(fold int) dataset.Source { return s.some(s.folds[fold].held) }
 
-// All is a source of all drawn rows.
-func (s *Sample) All() dataset.Source { return s.some(upTo(len(s.from))) }
-
 // some is a source of copies of some of the drawn rows.
 func (s *Sample) some(rows []int) dataset.Source {
 	r := &sampledRows{sample: s, rows: rows, schema: *s.source.Schema()}

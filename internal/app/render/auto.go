@@ -3,7 +3,6 @@ package render
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 
 	"mercer/internal/engine/units"
@@ -44,7 +43,7 @@ func AutoText(w io.Writer, a *AutoJSON) {
 		line("", "(%s)", exactFrom(e))
 	}
 	if a.Short != "" {
-		line("short", "%s; --budget %s would do", a.Short, budgetText(a.Wanted))
+		line("short", "%s; --budget %s would do", a.Short, search.BudgetText(a.Wanted))
 	}
 	line("time", "%s to choose, %s with the training", units.Seconds(a.Seconds), units.Seconds(a.Total))
 	if a.Short == "" {
@@ -53,17 +52,6 @@ func AutoText(w io.Writer, a *AutoJSON) {
 		line("all rows", "%s", a.Command)
 	}
 	fmt.Fprintln(w)
-}
-
-// budgetText is a number of seconds as --budget takes it.
-func budgetText(seconds float64) string {
-	switch {
-	case seconds < 60:
-		return fmt.Sprintf("%.0fs", seconds)
-	case seconds < 3600:
-		return fmt.Sprintf("%.0fm", math.Ceil(seconds/60))
-	}
-	return fmt.Sprintf("%.0fh", math.Ceil(seconds/3600))
 }
 
 // raceText is a table of candidates: their scores on each rung, best first, and why they were

@@ -18,7 +18,7 @@ func AutoSections(a *AutoJSON) func(*report.Page) {
 			facts = append(facts, report.Fact{Name: []string{"why", "and"}[min(i, 1)], Value: why})
 		}
 		if a.Short != "" {
-			facts = append(facts, report.Fact{Name: "short", Value: a.Short, Remark: "--budget " + budgetText(a.Wanted) + " would do"})
+			facts = append(facts, report.Fact{Name: "short", Value: a.Short, Remark: "--budget " + search.BudgetText(a.Wanted) + " would do"})
 		}
 		facts = append(facts, report.Fact{Name: "time", Value: fmt.Sprintf("%s to choose, %s with the training", units.Seconds(a.Seconds),
 			units.Seconds(a.Total))})

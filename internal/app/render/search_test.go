@@ -89,7 +89,7 @@ func TestAuto(t *testing.T) {
 	goldenText(t, "auto-enough", func(w *bytes.Buffer) { AutoText(w, enough) })
 	goldenJSON(t, "auto", enough)
 	for seconds, want := range map[float64]string{1: "1s", 59: "59s", 61: "2m", 3600: "1h", 3601: "2h"} {
-		if got := budgetText(seconds); got != want {
+		if got := search.BudgetText(seconds); got != want {
 			t.Errorf("%g s: %s, want %s", seconds, got, want)
 		}
 	}
