@@ -12,21 +12,24 @@ import (
 	"mercer/train"
 )
 
+// featureRun is a group whose features have been computed.
+type featureRun struct {
+	*tuning
+	*group
+	prepared *train.Prepared
+	work     Work // since the last job
+	kept     *keptRows
+}
+
 // keptRows are mapped rows that are kept, in memory or in a file.
 type keptRows struct {
-	rows   matrix.Rows // in memory
-	dense  matrix.Dense
-	sparse matrix.CSR
-
+	rows matrix.Batch       // features, if they are in memory, and the rows' own weights
 	file *learn.FeatureFile // nil: in memory
-	z    learn.Features
+	z    learn.Features     // the same, wherever they are
 
 	class   []int
 	y       []float64
 	weights []float64 // that of classes included
-	own     []float64 // the rows' own, nil: all 1
-	uneven  bool      // some weight is not 1
-	n       int
 }
 
 func (k *keptRows) close() {
@@ -49,17 +52,18 @@ func (s *tuning) rowBytes(outputs int) float64 {
 // keepRows maps all rows and keeps their features if some job reads them many times, or
 // if there is memory for them.
 func (r *featureRun) keepRows(jobs []job) error {
-	p := r.prepared
-	gathers, need := false, 0.0
+	p, k, gathers, need := r.prepared, r.prepared.Info().Outputs, false, 0.0
 	for _, j := range jobs {
-		gathers = gathers || j.gathers
-		if !j.gathers {
-			need = max(need, r.statisticsBytes(p.Dim(), p.Info().Outputs, len(j.candidates)*len(j.splits)))
+		if j.gathers {
+			gathers = true
+		} else {
+			need = max(need, r.statisticsBytes(p.Dim(), k, len(j.candidates)*len(j.splits)))
 		}
 	}
-	fits := r.opt.Memory <= 0 || need+p.FeatureBytes()+r.rowBytes(p.Info().Outputs) <= float64(r.opt.Memory)
-	if r.opt.Memory > 0 && need > float64(r.opt.Memory) {
-		has, allowed := units.BytesApart(need, float64(r.opt.Memory))
+	memory := float64(r.opt.Memory)
+	fits := memory <= 0 || need+p.FeatureBytes()+r.rowBytes(k) <= memory
+	if memory > 0 && need > memory {
+		has, allowed := units.BytesApart(need, memory)
 		return fmt.Errorf("%s: statistics of %d features over %d folds take %s (8·D²·(K+3) bytes), but the memory allows %s; "+
 			"use fewer features or folds, or more memory",
 			r.src.Name(), p.Dim(), r.division.Parts, has, allowed)
@@ -73,9 +77,8 @@ func (r *featureRun) keepRows(jobs []job) error {
 	if r.opt.Progress != nil {
 		progress = func(_ int, share float64) { r.opt.Progress("map", max(share, 0), 1) }
 	}
-	err := r.mapRows(progress, func(rows *train.MappedRows) error {
-		if kept.n == 0 && !fits {
-			var err error
+	err := r.mapRows(progress, func(rows *train.MappedRows) (err error) {
+		if !fits && kept.file == nil {
 			if kept.file, err = learn.CreateFeatureFile("", rows.Z.Dim(), rows.Z.CSR != nil); err != nil {
 				return fatal{err}
 			}
@@ -86,55 +89,29 @@ func (r *featureRun) keepRows(jobs []job) error {
 		return err
 	}
 	r.advance(0)
-	if kept.file != nil {
-		if kept.z, err = kept.file.Features(); err != nil {
-			return fatal{err}
-		}
-		return nil
+	if kept.file == nil {
+		kept.z = learn.InMemory(kept.rows.X)
+	} else if kept.z, err = kept.file.Features(); err != nil {
+		return fatal{err}
 	}
-	if kept.rows = (matrix.Rows{Dense: &kept.dense}); kept.sparse.Rows > 0 {
-		kept.rows = matrix.Rows{CSR: &kept.sparse}
-	}
-	kept.z = learn.InMemory(kept.rows)
 	return nil
 }
 
 // add keeps some of the rows.
 func (k *keptRows) add(rows *train.MappedRows, all int) error {
-	n := rows.Z.Len()
 	k.class, k.y, k.weights = append(k.class, rows.Class...), append(k.y, rows.Y...), append(k.weights, rows.Weights...)
-	k.uneven = k.uneven || slices.ContainsFunc(rows.Weights, func(w float64) bool { return w != 1 })
-	if rows.Batch.Weights != nil {
-		k.own = append(k.own, rows.Batch.Weights...)
-	}
-	k.n += n
-	switch {
-	case k.file != nil:
+	if k.file != nil {
+		k.rows.Weights = append(k.rows.Weights, rows.Batch.Weights...)
 		if err := k.file.Append(rows.Z); err != nil {
 			return fatal{err}
 		}
-	case rows.Z.CSR != nil:
-		s := &k.sparse
-		if s.Ptr == nil {
-			s.Ptr = []int{0}
-		}
-		for i := range n {
-			idx, val := rows.Z.CSR.Row(i)
-			s.Idx, s.Val = append(s.Idx, idx...), append(s.Val, val...)
-			s.Ptr = append(s.Ptr, len(s.Idx))
-		}
-		s.Rows, s.Cols = s.Rows+n, rows.Z.Dim()
-	default:
-		d := &k.dense
-		if d.Data == nil {
-			d.Data = make([]float32, 0, all*rows.Z.Dim())
-		}
-		d.Cols, d.Stride = rows.Z.Dim(), rows.Z.Dim()
-		for i := range n {
-			d.Data = append(d.Data, rows.Z.Dense.Row(i)...)
-		}
-		d.Rows += n
+		return nil
 	}
+	d := rows.Z.Dim()
+	if rows.Z.CSR == nil && k.rows.X.Dense == nil {
+		k.rows.X.Dense = &matrix.Dense{Cols: d, Stride: d, Data: make([]float32, 0, all*d)}
+	}
+	k.rows.Append(&matrix.Batch{X: rows.Z, Weights: rows.Batch.Weights}, d)
 	return nil
 }
 
@@ -155,12 +132,13 @@ func (r *featureRun) each(progress func(int, float64), body func(*train.MappedRo
 	if k == nil {
 		return r.mapRows(progress, body)
 	}
-	outputs := len(k.y) / max(1, k.n)
-	for i := 0; i < k.n; i += blockRows {
+	n := len(k.weights)
+	outputs := len(k.y) / max(1, n)
+	for i := 0; i < n; i += blockRows {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
-		j := min(i+blockRows, k.n)
+		j := min(i+blockRows, n)
 		z, err := k.z.Block(i, j)
 		if err != nil {
 			return fatal{err}
@@ -169,42 +147,50 @@ func (r *featureRun) each(progress func(int, float64), body func(*train.MappedRo
 		if k.class != nil {
 			rows.Class = k.class[i:j]
 		}
-		if k.own != nil {
-			rows.Batch.Weights = k.own[i:j]
+		if k.rows.Weights != nil {
+			rows.Batch.Weights = k.rows.Weights[i:j]
 		}
 		if err := body(rows); err != nil {
 			return err
 		}
-		if progress != nil {
-			progress(j, float64(j)/float64(k.n))
-		}
 	}
 	return nil
+}
+
+// fits are the models of some candidates, trained on the training rows of a split; nil for
+// a candidate that could not be trained.
+type fits struct {
+	split      int
+	candidates []*Candidate
+	models     []*learn.Linear
+	errs       []error
+	seconds    []float64 // of each model, if known separately
+	judges     []*judge
 }
 
 // fromStatistics judges candidates of a learner that share statistics: each part of a repeat is collected
 // once, each candidate is solved on the statistics of each split, and a second pass over the rows judges
 // all of them.
 func (r *featureRun) fromStatistics(j job, rec *record) error {
-	for first := 0; first < len(j.splits); {
-		repeat := r.division.Splits[j.splits[first]].Repeat
-		last := first
-		for last < len(j.splits) && r.division.Splits[j.splits[last]].Repeat == repeat {
-			last++
+	for splits := j.splits; len(splits) > 0; {
+		repeat, n := r.division.Splits[splits[0]].Repeat, 1
+		for n < len(splits) && r.division.Splits[splits[n]].Repeat == repeat {
+			n++
 		}
-		all, err := r.fitRepeat(j.candidates, j.splits[first:last], repeat)
+		all, err := r.fitRepeat(j.candidates, splits[:n], repeat)
 		if err != nil {
 			return err
 		}
 		if err := r.judgeFits(all, rec); err != nil {
 			return err
 		}
-		first = last
+		splits = splits[n:]
 	}
 	return nil
 }
 
-func (r *featureRun) fitRepeat(candidates []*Candidate, splits []int, repeat int) ([]*fits, error) {
+// fitRepeat trains candidates on the statistics of splits of one repeat.
+func (r *featureRun) fitRepeat(candidates []*Candidate, splits []int, repeat int) (all []*fits, err error) {
 	wanted := make([]bool, r.division.Parts)
 	for _, i := range splits {
 		for _, p := range r.division.Splits[i].Train {
@@ -217,19 +203,18 @@ func (r *featureRun) fitRepeat(candidates []*Candidate, splits []int, repeat int
 	}
 	lists := make([][]int, len(parts))
 	var dense matrix.Dense
-	part := r.division.part[repeat]
 	var progress func(int, float64)
 	if r.kept == nil {
 		progress = r.during(len(candidates) * len(splits) / 2)
 	}
-	err := r.each(progress, func(rows *train.MappedRows) error {
+	err = r.each(progress, func(rows *train.MappedRows) error {
 		z := rows.Z.Dense
 		if rows.Z.CSR != nil {
 			rows.Z.CSR.Densify(&dense)
 			z = &dense
 		}
 		for i := range z.Rows {
-			if p := part[rows.First+i]; wanted[p] {
+			if p := r.division.part[repeat][rows.First+i]; wanted[p] {
 				lists[p] = append(lists[p], i)
 			}
 		}
@@ -247,14 +232,9 @@ func (r *featureRun) fitRepeat(candidates []*Candidate, splits []int, repeat int
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.src.Name(), err)
 	}
-	configs := make([]train.Config, len(candidates))
-	for i, c := range candidates {
-		configs[i] = c.Config
-	}
-	var all []*fits
 	for n, i := range splits {
 		f := &fits{split: i, candidates: candidates}
-		f.models, f.errs = fit(r.ctx, r.division.Splits[i].Train, configs)
+		f.models, f.errs = fit(r.ctx, r.division.Splits[i].Train, configsOf(candidates))
 		r.work.Solves += int64(len(candidates))
 		if r.ctx.Err() != nil {
 			return nil, r.ctx.Err()
@@ -267,45 +247,100 @@ func (r *featureRun) fitRepeat(candidates []*Candidate, splits []int, repeat int
 	return all, nil
 }
 
+func configsOf(candidates []*Candidate) (all []train.Config) {
+	for _, c := range candidates {
+		all = append(all, c.Config)
+	}
+	return all
+}
+
 // path judges candidates of one learner that differ in one setting on a split, each trained starting from the
 // last if the solver can. Rows that are not trained on have weight 0 and do not count.
 func (r *featureRun) path(j job, rec *record) error {
 	f := &fits{split: j.splits[0], candidates: j.candidates, models: make([]*learn.Linear, len(j.candidates)),
 		errs: make([]error, len(j.candidates)), seconds: make([]float64, len(j.candidates))}
 	k, sp := r.kept, r.division.Splits[f.split]
-	weights := make([]float64, k.n)
-	for i := range weights {
+	rows := &train.PathRows{Z: k.z, Class: slices.Clone(k.class), Y: k.y, Weights: make([]float64, len(k.weights))}
+	for i, w := range k.weights {
 		if r.division.trains(sp, i) {
-			weights[i] = k.weights[i]
+			rows.Weights[i] = w
 		}
 	}
-	class := k.class
-	if slices.Contains(class, -1) { // of rows of the fold
-		class = slices.Clone(class)
-		for i, c := range class {
-			class[i] = max(c, 0)
-		}
-	}
-	configs := make([]train.Config, len(j.candidates))
-	for i, c := range j.candidates {
-		configs[i] = c.Config
+	for i, c := range rows.Class {
+		rows.Class[i] = max(c, 0) // unknown ones are of rows of the fold
 	}
 	last := time.Now()
-	rows := &train.PathRows{Z: k.z, Class: class, Y: k.y, Weights: weights}
-	err := r.prepared.FitPath(r.ctx, rows, configs, func(i int, l *learn.Linear) {
+	err := r.prepared.FitPath(r.ctx, rows, configsOf(j.candidates), func(i int, l *learn.Linear) {
 		now := time.Now()
 		f.models[i], f.seconds[i], last = l, now.Sub(last).Seconds(), now
 	})
 	if r.ctx.Err() != nil {
 		return r.ctx.Err()
 	}
-	if err != nil {
-		for k := range f.models {
-			if f.models[k] == nil {
-				f.errs[k] = err
-			}
+	for i, m := range f.models {
+		if m == nil {
+			f.errs[i] = err
 		}
 	}
 	r.work.Solves += int64(len(j.candidates))
 	return r.judgeFits([]*fits{f}, rec)
+}
+
+// judgeFits scores the rows of each split's fold with the models that have not seen them, in one
+// pass over all rows.
+func (r *featureRun) judgeFits(all []*fits, rec *record) error {
+	info := r.prepared.Info()
+	for _, f := range all {
+		for _, c := range f.candidates {
+			likely, joint := c.Config.Traits().Likely(&c.Config)
+			f.judges = append(f.judges, newJudge(r.metric, info, likely, joint))
+		}
+	}
+	var scores matrix.Dense
+	err := r.each(nil, func(rows *train.MappedRows) error {
+		for _, f := range all {
+			var held []int
+			for i := range rows.Z.Len() {
+				if r.division.holds(r.division.Splits[f.split], rows.First+i) {
+					held = append(held, i)
+				}
+			}
+			if held == nil {
+				continue
+			}
+			z := matrix.Pick(rows.Z, held)
+			for m, model := range f.models {
+				if model == nil {
+					continue
+				}
+				scores.Reshape(len(held), info.Outputs)
+				model.Scores(&scores, z)
+				for e, i := range held {
+					f.judges[m].add(rows, i, scores.Row(e))
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, f := range all {
+		for m, c := range f.candidates {
+			v, err := 0.0, f.errs[m]
+			if f.models[m] != nil {
+				v, err = f.judges[m].value()
+			}
+			if err != nil {
+				rec.Scores = append(rec.Scores, r.failed(c, f.split, err))
+				continue
+			}
+			own := 0.0
+			if f.seconds != nil {
+				own = f.seconds[m]
+			}
+			rec.Scores = append(rec.Scores, score{Candidate: c.Index, Split: f.split, Value: v, Size: r.prepared.Dim(), Seconds: own})
+		}
+	}
+	return nil
 }

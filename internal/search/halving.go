@@ -1,7 +1,6 @@
 package search
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -28,38 +27,32 @@ type contest struct {
 // contest lists the racers. The best λ and C differ on few rows and cost little to find on all, so they do not race:
 // the learner chooses them itself. But it chooses on random rows, and if the rows have groups
 // or an order in time, that favours models which memorise them; in that case each candidate races with its own λ or C.
-func (s *tuning) contest() (*contest, error) {
+func (s *tuning) contest() *contest {
 	c := &contest{}
 	apart := s.division.Kind == "group" || s.division.Kind == "time"
 	racers, pipelines := map[string]bool{}, map[string]int{}
 	for _, t := range s.candidates {
 		cfg := t.Config
-		if shares(&cfg, s.result.Task) {
+		if t.shares(s.result.Task) {
 			cfg, _ = cfg.Traits().OffPath(cfg)
 		}
-		key, err := json.Marshal(cfg)
-		if err != nil {
-			return nil, err
-		}
-		at, known := pipelines[string(key)]
+		key := keyOf(cfg)
+		at, known := pipelines[key]
 		if !known {
 			at = len(pipelines)
-			pipelines[string(key)] = at
+			pipelines[key] = at
 		}
 		c.of = append(c.of, at)
 		if apart {
-			cfg = t.Config
-			if key, err = json.Marshal(cfg); err != nil {
-				return nil, err
-			}
+			cfg, key = t.Config, keyOf(t.Config)
 		}
-		if !racers[string(key)] {
-			racers[string(key)] = true
+		if !racers[key] {
+			racers[key] = true
 			c.configs, c.pipeline = append(c.configs, cfg), append(c.pipeline, at)
 		}
 	}
 	c.most = (len(pipelines) + keptShare - 1) / keptShare
-	return c, nil
+	return c
 }
 
 // race finds by successive halving on growing samples which candidates are worth judging on
@@ -68,16 +61,14 @@ func (s *tuning) race() error {
 	if s.opt.Search != "halving" {
 		return nil
 	}
-	c, err := s.contest()
-	if err != nil {
-		return err
-	}
+	c := s.contest()
 	if c.most == slices.Max(c.of)+1 {
 		return nil
 	}
 	const job = "race"
 	rec := s.journal.jobs[job]
 	if rec == nil {
+		var err error
 		if rec, err = s.runRace(job, c); err != nil {
 			return err
 		}

@@ -28,34 +28,19 @@ type group struct {
 
 // judgeAll judges all candidates on all rows.
 func (s *tuning) judgeAll() error {
-	s.all = float64(len(s.running) * len(s.division.Splits))
-	s.done = 0
-	var refit []*Candidate
-	shared := map[string]*group{}
-	var order []*group
+	s.all, s.done = float64(len(s.running)*len(s.division.Splits)), 0
+	var refit, shared []*Candidate
 	for _, c := range s.running {
 		c.Scores = make([]float64, len(s.division.Splits))
-		if !shares(&c.Config, s.base.Info().Task) {
+		if c.shares(s.result.Task) {
+			shared = append(shared, c)
+		} else {
 			refit = append(refit, c)
-			continue
 		}
-		key, cfg, err := pipelineKey(c.Config)
-		if err != nil {
-			return err
-		}
-		if s.opt.Alone {
-			key = fmt.Sprint(c.Index)
-		}
-		g := shared[key]
-		if g == nil {
-			g = &group{prepare: s.settled(cfg), name: fmt.Sprintf("g%d", len(order)), fitted: s.src}
-			shared[key] = g
-			order = append(order, g)
-		}
-		g.candidates = append(g.candidates, c)
 	}
 	s.advance(0) // the remaining time is estimated from here
-	for _, g := range order {
+	for n, list := range groupBy(shared, s.pipelineKey) {
+		g := &group{prepare: s.settled(list[0].Config.BeforeLearner()), name: fmt.Sprintf("g%d", n), fitted: s.src, candidates: list}
 		if err := s.judgeGroup(g); err != nil {
 			return err
 		}
@@ -70,17 +55,36 @@ func (s *tuning) judgeAll() error {
 	return nil
 }
 
-// shares says whether a configuration's training can share statistics or features with others.
-func shares(c *train.Config, task string) bool {
-	return c.Traits().Shares(c, task)
+// shares says whether a candidate's trainings can share statistics or features with others.
+func (c *Candidate) shares(task string) bool { return c.Config.Traits().Shares(&c.Config, task) }
+
+// pipelineKey identifies candidates that see the same features, computed once for them.
+func (s *tuning) pipelineKey(c *Candidate) string {
+	if s.opt.Alone {
+		return fmt.Sprint(c.Index)
+	}
+	return keyOf(c.Config.BeforeLearner())
 }
 
-// pipelineKey identifies configurations that see the same features. It also returns one of
-// them; its learner plays no part.
-func pipelineKey(c train.Config) (string, train.Config, error) {
-	c = c.BeforeLearner()
-	key, err := json.Marshal(c)
-	return string(key), c, err
+// keyOf identifies a configuration: its JSON, which combinations.add has seen to be possible.
+func keyOf(c train.Config) string {
+	key, _ := json.Marshal(c)
+	return string(key)
+}
+
+// groupBy groups what has the same key, in the order of the first of each group.
+func groupBy[T any](all []T, key func(T) string) (groups [][]T) {
+	at := map[string]int{}
+	for _, v := range all {
+		k := key(v)
+		i, known := at[k]
+		if !known {
+			i = len(groups)
+			at[k], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], v)
+	}
+	return groups
 }
 
 // settled returns a configuration with the task and the number of features that follow from all rows;
@@ -118,73 +122,47 @@ func (s *tuning) judgeGroup(g *group) error {
 	return nil
 }
 
-// path is candidates that differ only in their learner's setting, in the order of its values.
-type path struct {
-	learner    string
-	candidates []*Candidate
-	values     map[*Candidate]float64
-}
-
 // jobs returns the jobs of a group: one for all candidates of a learner that share statistics, and one for each
 // path over a setting and split.
-func (g *group) jobs(s *tuning) (jobs []job) {
-	statistics := map[string]int{} // the number of a learner's job
-	known := map[string]*path{}
-	var paths []*path
-	for _, c := range g.candidates {
-		learner := c.Config.Traits()
-		if learner.SharesStatistics() {
-			at, ok := statistics[learner.Name()]
-			if !ok {
-				at = len(jobs)
-				statistics[learner.Name()] = at
-				jobs = append(jobs, job{name: g.name + "/" + learner.Name(), splits: g.splits, run: (*featureRun).fromStatistics})
-			}
-			jobs[at].candidates = append(jobs[at].candidates, c)
-			continue
-		}
-		off, value := learner.OffPath(c.Config)
-		key, _ := json.Marshal(off)
-		p := known[string(key)]
-		if p == nil {
-			p = &path{learner: learner.Name(), values: map[*Candidate]float64{}}
-			known[string(key)] = p
-			paths = append(paths, p)
-		}
-		p.candidates = append(p.candidates, c)
-		p.values[c] = value
+func (g *group) jobs() (jobs []job) {
+	var paths []job
+	offPath := func(c *Candidate) string {
+		off, _ := c.Config.Traits().OffPath(c.Config)
+		return keyOf(off)
 	}
-	for i, p := range paths {
-		slices.SortStableFunc(p.candidates, func(a, b *Candidate) int { return cmp.Compare(p.values[a], p.values[b]) })
+	value := func(c *Candidate) float64 {
+		_, v := c.Config.Traits().OffPath(c.Config)
+		return v
+	}
+	for n, list := range groupBy(slices.DeleteFunc(slices.Clone(g.candidates), (*Candidate).collects), offPath) {
+		slices.SortStableFunc(list, func(a, b *Candidate) int { return cmp.Compare(value(a), value(b)) })
 		for _, split := range g.splits {
-			jobs = append(jobs, job{name: fmt.Sprintf("%s/%s%d/%d", g.name, p.learner, i, split), candidates: p.candidates,
+			paths = append(paths, job{name: fmt.Sprintf("%s/%s%d/%d", g.name, list[0].Config.LearnerName(), n, split), candidates: list,
 				splits: []int{split}, gathers: true, run: (*featureRun).path})
 		}
 	}
-	return jobs
+	for _, list := range groupBy(g.candidates, func(c *Candidate) string { return c.Config.LearnerName() }) {
+		if list[0].collects() {
+			jobs = append(jobs, job{name: g.name + "/" + list[0].Config.LearnerName(), candidates: list, splits: g.splits,
+				run: (*featureRun).fromStatistics})
+		}
+	}
+	return append(jobs, paths...)
 }
 
-// featureRun is a group whose features have been computed.
-type featureRun struct {
-	*tuning
-	*group
-	prepared *train.Prepared
-	work     Work // since the last job
-	kept     *keptRows
-}
+// collects says whether a candidate that shares with others shares statistics.
+func (c *Candidate) collects() bool { return c.Config.Traits().SharesStatistics() }
 
 // judgeFeatures runs the unfinished jobs of a group.
 func (s *tuning) judgeFeatures(g *group) error {
-	jobs := g.jobs(s)
+	jobs, left, scores := g.jobs(), []job(nil), 0
 	for _, j := range jobs {
-		if rec := s.journal.jobs[j.name]; rec != nil {
-			if !j.has(rec) {
-				return s.journal.foreign(j.name)
-			}
-			s.take(rec)
+		if done, err := s.recorded(j); err != nil {
+			return err
+		} else if !done {
+			left, scores = append(left, j), scores+len(j.candidates)*len(j.splits)
 		}
 	}
-	left := slices.DeleteFunc(slices.Clone(jobs), func(j job) bool { return s.journal.jobs[j.name] != nil })
 	if len(left) == 0 {
 		return nil
 	}
@@ -205,10 +183,6 @@ func (s *tuning) judgeFeatures(g *group) error {
 	if len(left) < len(jobs) {
 		r.work = Work{} // counted by the first job
 	}
-	scores := 0
-	for _, j := range left {
-		scores += len(j.candidates) * len(j.splits)
-	}
 	mapped := time.Since(start).Seconds() / float64(scores)
 	for _, j := range left {
 		rec := &record{Job: j.name}
@@ -221,11 +195,32 @@ func (s *tuning) judgeFeatures(g *group) error {
 		}
 		rec.Work, r.work = r.work, Work{}
 		rec.divide(time.Since(start).Seconds(), mapped)
-		if err := s.journal.add(rec); err != nil {
+		if err := s.record(rec); err != nil {
 			return err
 		}
-		s.take(rec)
 	}
+	return nil
+}
+
+// recorded takes the scores of a job from the journal, if it has them.
+func (s *tuning) recorded(j job) (bool, error) {
+	rec := s.journal.jobs[j.name]
+	if rec == nil {
+		return false, nil
+	}
+	if !j.has(rec) {
+		return false, s.journal.foreign(j.name)
+	}
+	s.take(rec)
+	return true, nil
+}
+
+// record keeps the result of a job.
+func (s *tuning) record(rec *record) error {
+	if err := s.journal.add(rec); err != nil {
+		return err
+	}
+	s.take(rec)
 	return nil
 }
 
@@ -269,10 +264,9 @@ func (s *tuning) failAll(jobs []job, err error) error {
 				rec.Scores = append(rec.Scores, s.failed(c, split, err))
 			}
 		}
-		if err := s.journal.add(rec); err != nil {
+		if err := s.record(rec); err != nil {
 			return err
 		}
-		s.take(rec)
 	}
 	return nil
 }
@@ -341,56 +335,36 @@ func (j job) has(rec *record) bool {
 
 // refit trains a candidate separately on the training rows of a split.
 func (s *tuning) refit(c *Candidate, split int) error {
-	name := fmt.Sprintf("c%d/%d", c.Index, split)
-	if rec := s.journal.jobs[name]; rec != nil {
-		if j := (job{candidates: []*Candidate{c}, splits: []int{split}}); !j.has(rec) {
-			return s.journal.foreign(name)
-		}
-		s.take(rec)
-		return nil
+	j := job{name: fmt.Sprintf("c%d/%d", c.Index, split), candidates: []*Candidate{c}, splits: []int{split}}
+	if done, err := s.recorded(j); done || err != nil {
+		return err
 	}
 	// Collect the garbage of the last training, so that memory stays within the forecast: otherwise all features
 	// could be allocated in one piece before the collector frees those of the training before.
 	defer runtime.GC()
-	rec := &record{Job: name}
 	sp := s.division.Splits[split]
 	rest := dataset.Keep(s.src, func(row int) bool { return s.division.trains(sp, row) })
 	held := dataset.Keep(s.src, func(row int) bool { return s.division.holds(sp, row) })
-	value, size, start := 0.0, 0, time.Now()
+	v, start := score{Candidate: c.Index, Split: split}, time.Now()
 	cfg := s.settled(c.Config)
 	cfg.Threshold = "" // candidates are compared without
 	m, _, err := train.Fit(s.ctx, rest, cfg, train.Options{Memory: s.opt.Memory})
 	if err == nil {
-		size = train.Size(m)
+		v.Size = train.Size(m)
 		var metrics *eval.Metrics
 		if metrics, err = eval.Evaluate(s.ctx, m, held, eval.Options{}); err == nil {
-			value, err = s.metric.of(metrics)
+			v.Value, err = s.metric.of(metrics)
 		}
 	}
-	if s.ctx.Err() != nil {
+	switch {
+	case s.ctx.Err() != nil:
 		return s.ctx.Err()
-	}
-	if ofSystem(err) {
+	case ofSystem(err):
 		return err
+	case err != nil:
+		v = s.failed(c, split, err)
 	}
-	if err != nil {
-		rec.Scores = []score{s.failed(c, split, err)}
-	} else {
-		rec.Scores = []score{{Candidate: c.Index, Split: split, Value: value, Size: size}}
-	}
+	rec := &record{Job: j.name, Scores: []score{v}, Work: s.workAlone(c, sp)}
 	rec.divide(time.Since(start).Seconds(), 0)
-	trained, judged := s.division.count(sp)
-	rec.Work.Solves = 1
-	learner := c.Config.Traits()
-	if !learner.Exact() {
-		rec.Work.Mapped = int64(trained + judged)
-	}
-	if learner.SharesStatistics() {
-		rec.Work.Collected = int64(trained)
-	}
-	if err := s.journal.add(rec); err != nil {
-		return err
-	}
-	s.take(rec)
-	return nil
+	return s.record(rec)
 }

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -9,111 +8,9 @@ import (
 	"mercer/eval"
 	"mercer/internal/engine/option"
 	"mercer/internal/solve/learn"
-	"mercer/matrix"
 	"mercer/model"
 	"mercer/train"
 )
-
-// fits are the models of some candidates, trained on the training rows of a split; nil for
-// a candidate that could not be trained.
-type fits struct {
-	split      int
-	candidates []*Candidate
-	models     []*learn.Linear
-	errs       []error
-	seconds    []float64 // of each model, if known separately
-}
-
-// judgeFits scores the rows of each split's fold with the models that have not seen them, in one
-// pass over all rows.
-func (r *featureRun) judgeFits(all []*fits, rec *record) error {
-	k := r.prepared.Info().Outputs
-	type bench struct {
-		fits   *fits
-		which  []int // of the candidates that have a model
-		joined *learn.Linear
-		judges []*judge
-	}
-	var benches []*bench
-	for _, f := range all {
-		b := &bench{fits: f}
-		for i, m := range f.models {
-			if m != nil {
-				b.which = append(b.which, i)
-				cfg := f.candidates[i].Config
-				likely, joint := cfg.Traits().Likely(&cfg)
-				b.judges = append(b.judges, newJudge(r.metric, r.prepared.Info(), likely, joint))
-			}
-		}
-		if b.which != nil {
-			b.joined = join(f.models, b.which, k)
-			benches = append(benches, b)
-		}
-	}
-	var scores matrix.Dense
-	err := r.each(nil, func(rows *train.MappedRows) error {
-		for _, b := range benches {
-			var list []int
-			sp := r.division.Splits[b.fits.split]
-			for i := range rows.Z.Len() {
-				if r.division.holds(sp, rows.First+i) {
-					list = append(list, i)
-				}
-			}
-			if list == nil {
-				continue
-			}
-			scores.Reshape(len(list), k*len(b.which))
-			b.joined.Scores(&scores, matrix.Pick(rows.Z, list))
-			for e, i := range list {
-				row := scores.Row(e)
-				for m, j := range b.judges {
-					j.add(rows, i, row[m*k:(m+1)*k])
-				}
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, f := range all {
-		for i, err := range f.errs {
-			if err != nil {
-				rec.Scores = append(rec.Scores, r.failed(f.candidates[i], f.split, err))
-			}
-		}
-	}
-	for _, b := range benches {
-		for m, j := range b.judges {
-			c := b.fits.candidates[b.which[m]]
-			v, err := j.value()
-			if err != nil {
-				rec.Scores = append(rec.Scores, r.failed(c, b.fits.split, err))
-				continue
-			}
-			own := 0.0
-			if b.fits.seconds != nil {
-				own = b.fits.seconds[b.which[m]]
-			}
-			rec.Scores = append(rec.Scores, score{Candidate: c.Index, Split: b.fits.split, Value: v, Size: r.prepared.Dim(), Seconds: own})
-		}
-	}
-	return nil
-}
-
-// join concatenates models of k outputs.
-func join(models []*learn.Linear, which []int, k int) *learn.Linear {
-	d := models[which[0]].W.Rows
-	all := &learn.Linear{W: matrix.NewDense(d, k*len(which))}
-	for m, i := range which {
-		for row := range d {
-			copy(all.W.Row(row)[m*k:], models[i].W.Row(row)[:k])
-		}
-		all.B = append(all.B, models[i].B...)
-	}
-	return all
-}
 
 // judge compares the scores of rows with their targets.
 type judge struct {
@@ -159,36 +56,31 @@ func (j *judge) add(rows *train.MappedRows, i int, scores []float32) {
 	if w := rows.Batch.Weights; w != nil {
 		weight = w[i]
 	}
-	k := len(scores)
-	y := rows.Y[i*k : (i+1)*k]
+	var rank []float32
+	if j.metric.ranks {
+		rank = scores
+	}
+	if j.proba != nil {
+		learn.Probabilities(j.probability, scores, j.joint)
+		if rank != nil {
+			// Scores of different rows may differ by more than their probabilities, for example
+			// with a softmax.
+			for c, p := range j.probability {
+				j.odds[c] = eval.LogOdds(p)
+			}
+			rank = j.odds
+		}
+		if rows.Class[i] >= 0 {
+			j.proba.Add(rows.Class[i], j.probability, weight)
+		}
+	}
+	y := rows.Y[i*len(scores) : (i+1)*len(scores)]
 	switch {
 	case j.classes != nil:
-		var rank []float32
-		if j.metric.ranks {
-			rank = scores
-		}
-		if j.proba != nil {
-			learn.Probabilities(j.probability, scores, j.joint)
-			if j.metric.ranks {
-				// Scores of different rows may differ by more than their probabilities, for example
-				// with a softmax.
-				for c, p := range j.probability {
-					j.odds[c] = eval.LogOdds(p)
-				}
-				rank = j.odds
-			}
-			if rows.Class[i] >= 0 {
-				j.proba.Add(rows.Class[i], j.probability, weight)
-			}
-		}
 		j.classes.Add(rows.Class[i], learn.Predicted(scores), rank, weight)
 	case j.labels != nil:
 		for t, v := range scores {
 			j.has[t], j.told[t] = y[t] > 0, v > 0
-		}
-		var rank []float32
-		if j.metric.ranks {
-			rank = scores
 		}
 		j.labels.Add(j.has, j.told, rank, 0, weight)
 	default:
@@ -223,9 +115,6 @@ func (j *judge) value() (float64, error) {
 // metric is what configurations are compared by.
 type metric struct {
 	*eval.Metric
-	name   string
-	larger bool
-
 	ranks, probable bool // it needs ranked scores, or probabilities
 }
 
@@ -236,18 +125,10 @@ func metricOf(name, task string) (metric, error) {
 		return metric{}, err
 	}
 	return metric{
-		Metric: m, name: m.Name, larger: m.LargerIsBetter,
+		Metric:   m,
 		ranks:    strings.Contains(m.Name, "auc") || strings.Contains(m.Name, "average_precision") || strings.HasPrefix(m.Name, "top"),
 		probable: m.Name == "log_loss" || m.Name == "brier" || m.Name == "ece" || m.Name == "mce",
 	}, nil
-}
-
-// compare orders scores, better ones first.
-func (m metric) compare(a, b float64) int {
-	if m.larger {
-		return cmp.Compare(b, a)
-	}
-	return cmp.Compare(a, b)
 }
 
 // of extracts the metric's value from all metrics.
@@ -258,10 +139,10 @@ func (m metric) of(metrics *eval.Metrics) (float64, error) {
 		if m.probable {
 			reason = option.Phrasef("it takes probabilities, which the learner logistic has and others with %s", option.Ref("calibrate"))
 		}
-		return 0, option.Errorf("the metric %s (%s) has no value here; %s", m.name, m.About, reason)
+		return 0, option.Errorf("the metric %s (%s) has no value here; %s", m.Name, m.About, reason)
 	}
 	if math.IsNaN(*v) || math.IsInf(*v, 0) {
-		return 0, fmt.Errorf("the metric %s is %g; scale the inputs or the targets", m.name, *v)
+		return 0, fmt.Errorf("the metric %s is %g; scale the inputs or the targets", m.Name, *v)
 	}
 	return *v, nil
 }

@@ -249,7 +249,7 @@ func (s *tuning) fingerprint() (string, error) {
 		Strict     bool
 		Alone      bool
 		Division   string
-	}{s.result.Rows, s.data, s.candidates, s.metric.name, s.opt.Folds, s.opt.Search, s.opt.Strict, s.opt.Alone, s.division.Kind})
+	}{s.result.Rows, s.data, s.candidates, s.metric.Name, s.opt.Folds, s.opt.Search, s.opt.Strict, s.opt.Alone, s.division.Kind})
 	return string(text), err
 }
 
@@ -274,7 +274,7 @@ func (s *tuning) look(space Space) error {
 	if s.metric, err = metricOf(s.opt.Metric, info.Task); err != nil {
 		return err
 	}
-	s.result.Metric, s.result.Larger = s.metric.name, s.metric.larger
+	s.result.Metric, s.result.Larger = s.metric.Name, s.metric.LargerIsBetter
 	rows, err := s.lookAtRows()
 	if err != nil {
 		return err

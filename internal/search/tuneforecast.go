@@ -46,19 +46,24 @@ func (s *tuning) forecast() {
 // short says that the remaining trainings will certainly be short, judging by the largest candidate of each learner.
 func (s *tuning) short(sample *Sample) bool {
 	trainings := len(s.running)*len(s.division.Splits) - s.journal.resumed
-	largest := map[string]*Candidate{}
-	for _, c := range s.running {
-		if l := largest[c.Config.LearnerName()]; l == nil || c.Config.Map.Features > l.Config.Map.Features {
-			largest[c.Config.LearnerName()] = c
-		}
-	}
-	for _, c := range largest {
-		short, err := Short(s.ctx, sample, s.settled(c.Config), s.opt.Memory, s.opt.ForecastFrom/float64(trainings))
+	for _, list := range grouped(s.running, learnerName) {
+		short, err := Short(s.ctx, sample, s.settled(list[0].Config), s.opt.Memory, s.opt.ForecastFrom/float64(trainings))
 		if err != nil || !short {
 			return false
 		}
 	}
 	return true
+}
+
+func learnerName(c *Candidate) string { return c.Config.LearnerName() }
+
+// grouped groups candidates by a key, those with the most features first.
+func grouped(of []*Candidate, key func(c *Candidate) string) [][]*Candidate {
+	groups := groupBy(of, key)
+	for _, g := range groups {
+		slices.SortStableFunc(g, func(a, b *Candidate) int { return b.Config.Map.Features - a.Config.Map.Features })
+	}
+	return groups
 }
 
 // expense is the cost of a training of a learner: seconds of waiting for the rows, the seconds of each stage
@@ -72,25 +77,27 @@ type expense struct {
 // costs predicts the cost of a training for each learner, from its largest candidate that can be trained on
 // few rows, and returns the candidates without those that cannot.
 func (s *tuning) costs(sample *Sample, of []*Candidate) (map[string]*expense, []*Candidate) {
-	opt := PredictOptions{Memory: s.opt.Memory, Seconds: 0.5}
 	costs := map[string]*expense{}
 	var trained []*Candidate
-	for learner, list := range grouped(of, func(c *Candidate) string { return c.Config.LearnerName() }) {
-		for len(list) > 0 && costs[learner] == nil && s.ctx.Err() == nil {
-			if p, err := Predict(s.ctx, sample, s.settled(list[0].Config), opt); err == nil {
-				costs[learner] = &expense{p.Read, p.Plan, p.stages}
-			} else {
-				list = list[1:]
-			}
+	predict := func(c *Candidate) (*Prediction, error) {
+		return Predict(s.ctx, sample, s.settled(c.Config), PredictOptions{Memory: s.opt.Memory, Seconds: 0.5})
+	}
+	for _, list := range grouped(of, learnerName) {
+		p, err := predict(list[0])
+		for err != nil && len(list) > 1 && s.ctx.Err() == nil {
+			list = list[1:]
+			p, err = predict(list[0])
 		}
-		e := costs[learner]
-		if e == nil {
+		if err != nil {
 			continue
 		}
+		e := &expense{p.Read, p.Plan, p.stages}
+		costs[learnerName(list[0])] = e
 		trained = append(trained, list...)
 		dearest := list[0]
+		weight := func(c *Candidate) float64 { return train.As[train.SVM](c.Config.Learner).C }
 		for _, c := range list {
-			if c.Config.Map.Features == dearest.Config.Map.Features && train.As[train.SVM](c.Config.Learner).C > train.As[train.SVM](dearest.Config.Learner).C {
+			if c.Config.Map.Features == dearest.Config.Map.Features && weight(c) > weight(dearest) {
 				dearest = c
 			}
 		}
@@ -98,10 +105,9 @@ func (s *tuning) costs(sample *Sample, of []*Candidate) (map[string]*expense, []
 			continue
 		}
 		// A larger C takes longer: the mean stands for those in between.
-		if other, err := Predict(s.ctx, sample, s.settled(dearest.Config), opt); err == nil {
-			first := e.stages
+		if other, err := predict(dearest); err == nil {
 			e.stages = func(n, d int) (read, mapping, solve float64) {
-				read, mapping, solve = first(n, d)
+				read, mapping, solve = p.stages(n, d)
 				_, _, more := other.stages(n, d)
 				return read, mapping, (solve + more) / 2
 			}
@@ -111,27 +117,16 @@ func (s *tuning) costs(sample *Sample, of []*Candidate) (map[string]*expense, []
 	return costs, trained
 }
 
-// grouped groups candidates by a key, those with the most features first.
-func grouped(of []*Candidate, key func(c *Candidate) string) map[string][]*Candidate {
-	groups := map[string][]*Candidate{}
-	for _, c := range of {
-		groups[key(c)] = append(groups[key(c)], c)
-	}
-	for _, g := range groups {
-		slices.SortStableFunc(g, func(a, b *Candidate) int { return b.Config.Map.Features - a.Config.Map.Features })
-	}
-	return groups
-}
-
 // plans returns the candidates that can be planned, and the approximate peak memory of the search,
 // including the training of the picked candidate. Candidates with the same learner, kernel and map are
 // judged by the one with the most features that can be planned and fits into memory; larger ones are not
 // trained.
 func (s *tuning) plans(sample *Sample) (planned []*Candidate, most int64) {
-	sharing := map[string]int{} // statistics of the same features
+	together := func(c *Candidate) string { return s.pipelineKey(c) + learnerName(c) }
+	sharing := map[string]int{} // candidates that share statistics
 	for _, c := range s.running {
-		if key, _, err := pipelineKey(c.Config); err == nil && c.Config.Traits().SharesStatistics() {
-			sharing[key+c.Config.LearnerName()]++
+		if c.collects() {
+			sharing[together(c)]++
 		}
 	}
 	kind := func(c *Candidate) string {
@@ -140,29 +135,24 @@ func (s *tuning) plans(sample *Sample) (planned []*Candidate, most int64) {
 			cfg.Reduce.Components > 0)
 	}
 	for _, list := range grouped(s.running, kind) {
-		for len(list) > 0 && s.ctx.Err() == nil {
-			c := list[0]
-			opt := train.Options{Memory: s.opt.Memory}
-			shared := shares(&c.Config, s.result.Task)
+		for ; len(list) > 0 && s.ctx.Err() == nil; list = list[1:] {
+			c, memory, shared := list[0], s.opt.Memory, list[0].shares(s.result.Task)
 			if shared {
-				opt.Memory = 0 // the search decides where features are kept
+				memory = 0 // the search decides where features are kept
 			}
-			plan, err := train.NewPlan(s.ctx, sample.Train(0, sample.TrainRows()), s.result.Rows, s.settled(c.Config), opt)
+			plan, err := sample.Plan(s.ctx, s.settled(c.Config), s.result.Rows, memory)
 			if err != nil {
-				list = list[1:]
 				continue
 			}
 			bytes := plan.Bytes
-			if key, _, err := pipelineKey(c.Config); err == nil && shared {
-				bytes = s.sharedBytes(plan, c.Config.Traits(), sharing[key+c.Config.LearnerName()])
+			if shared {
+				bytes = s.sharedBytes(plan, c.collects(), sharing[together(c)])
 			}
-			if s.opt.Memory > 0 && bytes > s.opt.Memory {
-				list = list[1:]
-				continue
+			if s.opt.Memory <= 0 || bytes <= s.opt.Memory {
+				most = max(most, bytes)
+				planned = append(planned, list...)
+				break
 			}
-			most = max(most, bytes)
-			planned = append(planned, list...)
-			break
 		}
 	}
 	return planned, most
@@ -171,9 +161,9 @@ func (s *tuning) plans(sample *Sample) (planned []*Candidate, most int64) {
 // sharedBytes is the approximate number of bytes that a featureRun holds: the features of the candidates that share
 // them, in memory if there is room, and their learner, of which the given number may share statistics. The plan
 // is that of a training without a memory limit.
-func (s *tuning) sharedBytes(p *train.Plan, learner *train.Traits, sharing int) int64 {
+func (s *tuning) sharedBytes(p *train.Plan, collects bool, sharing int) int64 {
 	rest := float64(p.Bytes - p.FeatureBytes) // besides the kept rows
-	if learner.SharesStatistics() {
+	if collects {
 		rest = float64(p.MapBytes) + s.statisticsBytes(p.Features, p.Outputs, sharing*len(s.division.Splits))
 	}
 	kept := float64(p.FeatureBytes) + s.rowBytes(p.Outputs)
@@ -192,36 +182,35 @@ func (s *tuning) expected(costs map[string]*expense, of []*Candidate) (seconds f
 	if s.opt.Strict || s.opt.Alone {
 		passes = splits
 	}
-	mapped, collected := map[string]bool{}, map[string]bool{}
+	trained, _ := s.division.count(s.division.Splits[len(s.division.Splits)-1])
+	met := map[string]bool{}
+	first := func(key string) bool {
+		again := met[key]
+		met[key] = true
+		return !again
+	}
 	for _, c := range of {
-		e := costs[c.Config.LearnerName()]
+		e := costs[learnerName(c)]
 		d := c.Config.Map.Features
 		if d == 0 || e.plan.Fixed {
 			d = e.plan.Features
 		}
-		trained, _ := s.division.count(s.division.Splits[len(s.division.Splits)-1])
 		_, mapping, _ := e.stages(s.result.Rows, d)
-		read := e.read
 		_, _, solve := e.stages(trained, d)
-		if !shares(&c.Config, s.result.Task) {
-			seconds += splits * (read + mapping + solve)
+		if !c.shares(s.result.Task) {
+			seconds += splits * (e.read + mapping + solve)
 			continue
 		}
-		key, _, err := pipelineKey(c.Config)
-		if err != nil || s.opt.Alone {
-			key = fmt.Sprint(c.Index)
+		key := s.pipelineKey(c)
+		if first(key) {
+			seconds += passes * (e.read + mapping)
 		}
-		if !mapped[key] {
-			mapped[key] = true
-			seconds += passes * (read + mapping)
-		}
-		if !c.Config.Traits().SharesStatistics() {
+		if !c.collects() {
 			seconds += splits * solve
 			continue
 		}
 		_, _, factorise := e.stages(0, d)
-		if of := key + c.Config.LearnerName(); !collected[of] {
-			collected[of] = true
+		if first(key + " " + learnerName(c)) {
 			seconds += max(passes, float64(s.opt.Folds.Repeats), 1) * (solve - factorise)
 		}
 		seconds += splits * factorise

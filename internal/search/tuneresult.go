@@ -161,26 +161,24 @@ func (s *tuning) finish() (*TuneResult, error) {
 	}
 	r.Work = s.journal.work
 	r.Resumed = s.journal.resumed
-	r.Alone = s.alone()
+	for _, t := range s.running {
+		for _, sp := range s.division.Splits {
+			r.Alone.add(s.workAlone(t, sp))
+		}
+	}
 	judged := slices.DeleteFunc(slices.Clone(s.running), func(t *Candidate) bool { return t.Dropped != "" })
 	if len(judged) == 0 {
 		return nil, fmt.Errorf("%s: no configuration could be trained: %s", s.src.Name(), s.running[0].Dropped)
 	}
-	r.Best, r.Picked = pick(judged, s.metric.larger, s.opt.Pick)
+	r.Best, r.Picked = pick(judged, s.metric.LargerIsBetter, s.opt.Pick)
 	r.Best.Best, r.Picked.Picked = true, true
 	r.AtEnd = atEnds(r.Picked, s.candidates)
 	r.Candidates = slices.Clone(s.candidates)
 	slices.SortStableFunc(r.Candidates, func(a, b *Candidate) int {
-		if (a.Dropped == "") != (b.Dropped == "") {
-			if a.Dropped == "" {
-				return -1
-			}
-			return 1
+		if a.Dropped != "" || b.Dropped != "" {
+			return btoi(a.Dropped != "") - btoi(b.Dropped != "")
 		}
-		if a.Dropped != "" {
-			return 0
-		}
-		return s.metric.compare(a.Mean, b.Mean)
+		return btoi(s.metric.Better(b.Mean, a.Mean)) - btoi(s.metric.Better(a.Mean, b.Mean))
 	})
 	return r, nil
 }
@@ -206,22 +204,16 @@ func (s *tuning) folds() int {
 	return n
 }
 
-// alone is the work of training every judged configuration on every fold separately:
-// its training rows and those that judge it are mapped, and the former are collected for a
-// ridge regression.
-func (s *tuning) alone() (w Work) {
-	for _, t := range s.running {
-		learner := t.Config.Traits()
-		for _, sp := range s.division.Splits {
-			trained, held := s.division.count(sp)
-			if !learner.Exact() {
-				w.Mapped += int64(trained + held)
-			}
-			if learner.SharesStatistics() {
-				w.Collected += int64(trained)
-			}
-			w.Solves++
-		}
+// workAlone is the work of training a candidate on a split separately: its training rows and those that judge it are
+// mapped, and the former are collected for a ridge regression.
+func (s *tuning) workAlone(t *Candidate, sp split) Work {
+	w, learner := Work{Solves: 1}, t.Config.Traits()
+	trained, judged := s.division.count(sp)
+	if !learner.Exact() {
+		w.Mapped = int64(trained + judged)
+	}
+	if learner.SharesStatistics() {
+		w.Collected = int64(trained)
 	}
 	return w
 }
