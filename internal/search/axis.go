@@ -169,30 +169,28 @@ func set(c *train.Config, name, value string) error {
 		}
 	}
 	var v any
-	switch s.Type.Kind() {
+	kind, wanted := s.Type.Kind(), "a number"
+	switch kind {
 	case reflect.String:
 		v = value
-	case reflect.Int:
-		var n float64 // 1e3 is a whole number too
-		if n, err = strconv.ParseFloat(number, 64); err == nil && (n != math.Trunc(n) || math.Abs(n) > 1e15) {
-			err = fmt.Errorf("not whole")
-		}
-		v = int(n)
-	case reflect.Uint64:
-		v, err = strconv.ParseUint(number, 10, 64)
-	case reflect.Float64:
-		var n float64
-		if n, err = strconv.ParseFloat(number, 64); err == nil && n-n != 0 {
-			err = fmt.Errorf("not finite")
-		}
-		v = n
 	case reflect.Bool:
+		wanted = "true or false"
 		v, err = strconv.ParseBool(value)
+	case reflect.Uint64:
+		wanted = "a whole number"
+		v, err = strconv.ParseUint(number, 10, 64)
+	default:
+		var n float64
+		n, err = strconv.ParseFloat(number, 64)
+		if v = n; kind == reflect.Int { // 1e3 is a whole number too
+			wanted, v = "a whole number", int(n)
+		}
+		if n-n != 0 || kind == reflect.Int && (n != math.Trunc(n) || math.Abs(n) > 1e15) {
+			err = strconv.ErrSyntax
+		}
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %q is not %s", name, value, map[reflect.Kind]string{
-			reflect.Int: "a whole number", reflect.Uint64: "a whole number", reflect.Float64: "a number", reflect.Bool: "true or false",
-		}[s.Type.Kind()])
+		return fmt.Errorf("%s: %q is not %s", name, value, wanted)
 	}
 	c.Set(name, v)
 	if s.Given != "" {

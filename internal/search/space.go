@@ -29,29 +29,32 @@ type combinations struct {
 
 // grid returns all combinations of the axes that make sense.
 func (s Space) grid() (*combinations, error) {
-	c := newCombinations()
-	if all := s.walk(c, func() bool { return len(c.trials) <= mostCandidates }); !all {
-		return nil, fmt.Errorf("the grid has more than %d points; give fewer values, or search it at random with a number of trials",
-			mostCandidates)
+	c, tried := newCombinations(), 0
+	for values := range s.points {
+		c.add(s, values)
+		if tried++; len(c.trials) > mostCandidates || tried > 100*mostCandidates {
+			return nil, fmt.Errorf("the grid has more than %d points; give fewer values, or search it at random with a number of trials",
+				mostCandidates)
+		}
 	}
 	return c, c.check(s)
 }
 
 // first is a combination to survey the data with: the first with a map, or the first valid one.
 func (s Space) first() (train.Config, error) {
-	c := newCombinations()
-	mapped := func() bool {
-		if len(c.trials) == 0 {
-			return false
+	c, tried := newCombinations(), 0
+	for values := range s.points {
+		if c.add(s, values); len(c.trials) > 0 {
+			if last := c.trials[len(c.trials)-1].Config; !train.LearnerOf(last.LearnerName()).Exact() {
+				return last, nil
+			}
 		}
-		return !train.LearnerOf(c.trials[len(c.trials)-1].Config.LearnerName()).Exact()
+		if tried++; tried == 100*mostCandidates {
+			break
+		}
 	}
-	s.walk(c, func() bool { return !mapped() })
-	switch {
-	case len(c.trials) == 0:
+	if len(c.trials) == 0 {
 		return train.Config{}, c.check(s)
-	case mapped():
-		return c.trials[len(c.trials)-1].Config, nil
 	}
 	return c.trials[0].Config, nil
 }
@@ -62,40 +65,33 @@ func (s Space) Check() error {
 	return err
 }
 
-// walk adds the combinations of the axes one after the other, varying the last axis fastest, as long
-// as more allows it. It reports whether it added all of them.
-func (s Space) walk(c *combinations, more func() bool) (all bool) {
+// points are the combinations of the axes, varying the last axis fastest.
+func (s Space) points(yield func(values map[string]string) bool) {
 	at := make([]int, len(s.Axes))
-	for range 100 * mostCandidates {
+	for {
 		values := map[string]string{}
 		for i, a := range s.Axes {
 			values[a.Name] = a.Values[at[i]]
 		}
-		if c.add(s, values); !more() {
-			return false
+		if !yield(values) {
+			return
 		}
 		i := len(at) - 1
-		for ; i >= 0; i-- {
-			if at[i]++; at[i] < len(s.Axes[i].Values) {
-				break
-			}
+		for ; i >= 0 && at[i] == len(s.Axes[i].Values)-1; i-- {
 			at[i] = 0
 		}
 		if i < 0 {
-			return true
+			return
 		}
+		at[i]++
 	}
-	return false
 }
 
 // random returns n different points of the space.
 func (s Space) random(n int, seed uint64) (*combinations, error) {
 	c := newCombinations()
 	stream := random.New(seed, "tune-random")
-	for range 100 * n {
-		if len(c.trials) == n {
-			break
-		}
+	for tried := 0; tried < 100*n && len(c.trials) < n; tried++ {
 		values := map[string]string{}
 		for i := range s.Axes {
 			values[s.Axes[i].Name] = s.Axes[i].draw(stream)
@@ -112,7 +108,31 @@ func newCombinations() *combinations {
 // add adds the configuration with some values, less those that have no effect on it, unless it
 // is already there or invalid.
 func (c *combinations) add(s Space, values map[string]string) {
-	t := &Candidate{Index: len(c.trials), Values: map[string]string{}, Config: s.Base}
+	t, err := s.candidate(values)
+	var key []byte
+	if err == nil {
+		key, err = json.Marshal(t.Config)
+	}
+	if err != nil {
+		if c.wrong++; c.why == nil {
+			c.why = err
+		}
+		return
+	}
+	if c.seen[string(key)] {
+		return
+	}
+	c.seen[string(key)] = true
+	for name := range t.Values {
+		c.used[name] = true
+	}
+	t.Index = len(c.trials)
+	c.trials = append(c.trials, t)
+}
+
+// candidate is the configuration with some values, less those that have no effect on it.
+func (s Space) candidate(values map[string]string) (*Candidate, error) {
+	t := &Candidate{Values: map[string]string{}, Config: s.Base}
 	// Settings that decide which other settings exist come first.
 	names := []string{"kernel", "map", "learner"}
 	for _, a := range s.Axes {
@@ -127,8 +147,7 @@ func (c *combinations) add(s Space, values map[string]string) {
 			continue
 		}
 		if err := set(&t.Config, name, v); err != nil {
-			c.refuse(err)
-			return
+			return nil, err
 		}
 		t.Values[name] = v
 	}
@@ -137,26 +156,9 @@ func (c *combinations) add(s Space, values map[string]string) {
 		t.Config.Kernel.Degree = int(kernel.Ungiven(k.Name, "degree"))
 	}
 	if err := zero(k.Kind(), t.Values); err != nil {
-		c.refuse(err)
-		return
+		return nil, err
 	}
-	if err := t.Config.Check(); err != nil {
-		c.refuse(err)
-		return
-	}
-	key, err := json.Marshal(t.Config)
-	if err != nil {
-		c.refuse(err)
-		return
-	}
-	if c.seen[string(key)] {
-		return
-	}
-	c.seen[string(key)] = true
-	for name := range t.Values {
-		c.used[name] = true
-	}
-	c.trials = append(c.trials, t)
+	return t, t.Config.Check()
 }
 
 // zero rejects 0 for kernel parameters that cannot be 0: a configuration takes it for their default.
@@ -170,12 +172,6 @@ func zero(kind *kernel.Kind, values map[string]string) error {
 		}
 	}
 	return nil
-}
-
-func (c *combinations) refuse(err error) {
-	if c.wrong++; c.why == nil {
-		c.why = err
-	}
 }
 
 // check finds axes that no configuration uses.

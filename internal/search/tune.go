@@ -2,11 +2,11 @@ package search
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc64"
-	"math"
 	"os"
 	"slices"
 
@@ -342,32 +342,17 @@ type rowHash struct {
 
 func (h *rowHash) row(b *matrix.Batch, i int) {
 	h.bytes = h.bytes[:0]
-	word := func(v uint32) {
-		h.bytes = append(h.bytes, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
-	}
-	long := func(v float64) {
-		u := math.Float64bits(v)
-		word(uint32(u))
-		word(uint32(u >> 32))
-	}
-	var row []float32
+	put := func(list any) { h.bytes, _ = binary.Append(h.bytes, binary.LittleEndian, list) }
 	if b.X.CSR != nil {
-		var idx []int32
-		idx, row = b.X.CSR.Row(i)
-		for _, j := range idx {
-			word(uint32(j))
-		}
+		idx, val := b.X.CSR.Row(i)
+		put(idx)
+		put(val)
 	} else {
-		row = b.X.Dense.Row(i)
+		put(b.X.Dense.Row(i))
 	}
-	for _, v := range row {
-		word(math.Float32bits(v))
-	}
-	for _, v := range b.Y[i*b.Outputs : (i+1)*b.Outputs] {
-		long(v)
-	}
+	put(b.Y[i*b.Outputs : (i+1)*b.Outputs])
 	if b.Weights != nil {
-		long(b.Weights[i])
+		put(b.Weights[i])
 	}
 	if b.Names != nil {
 		h.bytes = append(h.bytes, b.Names[i]...)
