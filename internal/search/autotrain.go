@@ -32,7 +32,7 @@ const overrun = 0.1
 
 // trainFirst makes one small training of a candidate if the budget had no time for a race.
 func (a *auto) trainFirst(c contender) error {
-	rows := min(1000, a.sample.TrainRows())
+	rows := min(1000, a.sample.trainRows())
 	a.report.Config = c.Config
 	cfg := c.Config
 	if featured(cfg) {
@@ -40,7 +40,7 @@ func (a *auto) trainFirst(c contender) error {
 	}
 	began := a.now()
 	a.say("trains %s on %s rows", Describe(c.Config), units.Count(rows))
-	m, report, err := a.within(a.sample.Train(0, rows), cfg, a.last())
+	m, report, err := a.within(a.sample.train(0, rows), cfg, a.last())
 	// The end of a time is noticed late where all processors are busy.
 	if over := a.left() < -time.Duration(overrun*float64(a.Budget)); a.late(err) || err == nil && over {
 		return fmt.Errorf("%s: not even %s on %s rows got done within the budget of %s; a budget of %s may do",
@@ -239,7 +239,7 @@ func (a *auto) shorten(prediction *Prediction) (*model.Model, *train.Report, err
 		config.Map.Features = max(won.Config.Map.Features, leastFeatures)
 	}
 	sizes := []int{len(a.sample.from)}
-	for m := a.sample.TrainRows(); m > won.Rows; m /= 2 {
+	for m := a.sample.trainRows(); m > won.Rows; m /= 2 {
 		sizes = append(sizes, m)
 	}
 	for _, rows := range sizes {
@@ -247,8 +247,8 @@ func (a *auto) shorten(prediction *Prediction) (*model.Model, *train.Report, err
 			continue
 		}
 		src := a.sample.some(upTo(len(a.sample.from)))
-		if rows <= a.sample.TrainRows() {
-			src = a.sample.Train(0, rows)
+		if rows <= a.sample.trainRows() {
+			src = a.sample.train(0, rows)
 		}
 		a.say("trains %s on %s rows", Describe(config), units.Count(rows))
 		m, report, err := a.within(src, config, a.last())
@@ -337,7 +337,7 @@ func (a *auto) affordable(c train.Config, quick bool) (*Prediction, int, error) 
 	onePass := c.LearnerName() == train.OnePass().Name() && featured(c)
 	// The finals have measured what matters.
 	opt.quick = quick || onePass && a.ridges != nil || slices.ContainsFunc(opt.known, func(t Timing) bool {
-		return t.Rows >= min(a.sample.TrainRows(), a.report.Facts.Rows/4) && t.Features >= heldLearner
+		return t.Rows >= min(a.sample.trainRows(), a.report.Facts.Rows/4) && t.Features >= heldLearner
 	})
 	share := a.share(costShare)
 	if a.Budget > 0 {

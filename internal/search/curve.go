@@ -145,9 +145,9 @@ func (c *Curve) each(body func(p *CurvePoint) error) error {
 
 // points plans the points, which all have the learner of a training on all rows; nothing is trained.
 func (w *curveWork) points(s *Sample) (*Curve, error) {
-	most := w.samples[0].TrainRows()
+	most := w.samples[0].trainRows()
 	for _, v := range w.samples {
-		most = min(most, v.TrainRows())
+		most = min(most, v.trainRows())
 	}
 	rows, err := curveRows(w.Rows, most, s.source.Name())
 	if err != nil {
@@ -285,13 +285,13 @@ func (w *curveWork) point(p *CurvePoint) error {
 		cfg.Seed = max(cfg.Seed, 1) + uint64(i)
 		runtime.GC() // collect what the last training held
 		start := w.now()
-		m, _, err := w.train(w.ctx, s.Train(0, n), cfg, train.Options{Memory: w.Memory})
+		m, _, err := w.train(w.ctx, s.train(0, n), cfg, train.Options{Memory: w.Memory})
 		if err != nil {
 			return err
 		}
 		p.Seconds += w.now().Sub(start).Seconds() / float64(len(w.samples))
 		_, p.Features = m.Pipeline().Dims()
-		ofOwn, err := losses(w.ctx, m, s.Train(0, min(n, mostHeld)))
+		ofOwn, err := losses(w.ctx, m, s.train(0, min(n, mostHeld)))
 		if err != nil {
 			return err
 		}

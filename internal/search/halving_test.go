@@ -143,10 +143,10 @@ func TestRacesKeepGroupsWhole(t *testing.T) {
 					held[g] = true
 				}
 				var before map[int32]int
-				for _, n := range []int{10, 100, 1000, s.TrainRows()} {
-					n = min(n, s.TrainRows())
-					rows := numbers(t, s.Train(fold, n))
-					if len(rows) == 0 || n == s.TrainRows() && (len(rows) > n || len(rows) < n/3) {
+				for _, n := range []int{10, 100, 1000, s.trainRows()} {
+					n = min(n, s.trainRows())
+					rows := numbers(t, s.train(fold, n))
+					if len(rows) == 0 || n == s.trainRows() && (len(rows) > n || len(rows) < n/3) {
 						t.Errorf("%d rows, %d were asked for", len(rows), n)
 					}
 					train := whole(rows)
@@ -171,7 +171,7 @@ func TestRacesKeepGroupsWhole(t *testing.T) {
 					}
 					before = train
 				}
-				total = len(judged) + len(numbers(t, s.Train(fold, c.rows)))
+				total = len(judged) + len(numbers(t, s.train(fold, c.rows)))
 			}
 			if total > c.most || c.most >= c.rows && total != c.rows || 2*total < min(c.most, c.rows) {
 				t.Errorf("%d rows of %d, at most %d were wanted", total, c.rows, c.most)
@@ -209,7 +209,7 @@ func TestRacesThinHugeGroups(t *testing.T) {
 		for _, row := range numbers(t, s.held(fold)) {
 			held[info.group[row]]++
 		}
-		for _, row := range numbers(t, s.Train(fold, s.TrainRows())) {
+		for _, row := range numbers(t, s.train(fold, s.trainRows())) {
 			train[info.group[row]]++
 		}
 		if len(held) != 1 || len(train) < 3 {
@@ -239,9 +239,9 @@ func TestRacesTrainOnTheRecentPast(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := collected(t, src)(drawTime(rowsInfo{n: c.rows, class: class}, d, c.most, 1))
-		if len(s.folds) != c.folds || s.TrainRows() < c.train || s.TrainRows() > c.train+c.classes ||
+		if len(s.folds) != c.folds || s.trainRows() < c.train || s.trainRows() > c.train+c.classes ||
 			s.heldRows() != c.folds*c.held || len(s.clusters) != s.heldRows() {
-			t.Fatalf("%+v: %d folds, %d rows to train on, %d to judge by in %d clusters", c, len(s.folds), s.TrainRows(), s.heldRows(), len(s.clusters))
+			t.Fatalf("%+v: %d folds, %d rows to train on, %d to judge by in %d clusters", c, len(s.folds), s.trainRows(), s.heldRows(), len(s.clusters))
 		}
 		block := -1
 		for fold := range s.folds {
@@ -252,8 +252,8 @@ func TestRacesTrainOnTheRecentPast(t *testing.T) {
 			}
 			block = first
 			start := slices.Index(d.part[0], uint16(block))
-			for _, n := range []int{20, s.TrainRows()} {
-				rows := numbers(t, s.Train(fold, n))
+			for _, n := range []int{20, s.trainRows()} {
+				rows := numbers(t, s.train(fold, n))
 				recent := 0
 				of := map[int32]bool{}
 				for _, row := range rows {

@@ -134,7 +134,7 @@ func (a *auto) heat(what string, candidates []contender, features int, budget ti
 	for i, c := range candidates {
 		names[i] = Describe(c.Config)
 		if configs[i] = c.Config; featured(c.Config) {
-			configs[i].Map.Features = cmp.Or(c.d, heatFeatures(features, a.sample.TrainRows()))
+			configs[i].Map.Features = cmp.Or(c.d, heatFeatures(features, a.sample.trainRows()))
 		}
 	}
 	var lent func(r *RaceResult) time.Duration
@@ -181,7 +181,7 @@ func (a *auto) finals(best contender, kernels []contender, first *RaceResult) (c
 		return best, a.ctx.Err()
 	}
 	before := a.report.Heats[len(a.report.Heats)-1]
-	heat, err := a.heat("finalists", able, 0, min(a.until(finalsEnd), a.share(finalsShare)), []int{a.sample.TrainRows()})
+	heat, err := a.heat("finalists", able, 0, min(a.until(finalsEnd), a.share(finalsShare)), []int{a.sample.trainRows()})
 	if err != nil {
 		return best, a.ctx.Err() // the best contender does not change
 	}
@@ -259,7 +259,7 @@ func (a *auto) able(finalists []contender) (able []contender, err error) {
 		if a.Budget > 0 && !prediction.Plan.Fixed {
 			room := useShare * min(a.until(finalsEnd), a.share(finalsShare)).Seconds() / float64(len(finalists)*len(a.sample.folds))
 			for _, c.d = range a.features() {
-				_, mapping, solve := prediction.stages(a.sample.TrainRows(), c.d)
+				_, mapping, solve := prediction.stages(a.sample.trainRows(), c.d)
 				if c.d <= d && mapping+solve <= room {
 					break
 				}

@@ -141,7 +141,7 @@ func trials(ctx context.Context, s *Sample, plan *train.Plan, opt PredictOptions
 	if opt.quick && len(all) > 0 {
 		return all, nil
 	}
-	most, start, limit := s.TrainRows(), opt.now(), cmp.Or(opt.Seconds, 3)
+	most, start, limit := s.trainRows(), opt.now(), cmp.Or(opt.Seconds, 3)
 	spent := func() float64 { return opt.now().Sub(start).Seconds() }
 	learned := plan.Config.Metric.Form != "" && !plan.Config.Traits().ChoosesKernels()
 	once := func(rows, features int) error {
@@ -152,7 +152,7 @@ func trials(ctx context.Context, s *Sample, plan *train.Plan, opt PredictOptions
 		if !plan.Fixed {
 			cfg.Map.Features = features
 		}
-		_, report, err := opt.train(ctx, s.Train(0, rows), cfg, train.Options{Memory: opt.Memory})
+		_, report, err := opt.train(ctx, s.train(0, rows), cfg, train.Options{Memory: opt.Memory})
 		if err == nil {
 			all = append(all, timingOf(rows, features, report))
 		}

@@ -126,7 +126,7 @@ func TestThePlanOfManyRowsIsThatOfTheirTraining(t *testing.T) {
 	// Of 600 rows a few are enough to plan the training of all: the same D, λ and memory.
 	src := dataset.Generate(dataset.Synthetic{Rows: 50_000, Dim: 5, Seed: 1})
 	s := draw(t, src, 600, "regress")
-	plan, err := train.NewPlan(t.Context(), s.Train(0, s.TrainRows()), 50_000, train.Config{Quick: true}, train.Options{})
+	plan, err := train.NewPlan(t.Context(), s.train(0, s.trainRows()), 50_000, train.Config{Quick: true}, train.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestThePlanOfManyRowsIsThatOfTheirTraining(t *testing.T) {
 	}
 
 	// The default is decided by the rows of all, not by those of the sample.
-	plan, err = train.NewPlan(t.Context(), s.Train(0, s.TrainRows()), 50_000, train.Config{}, train.Options{})
+	plan, err = train.NewPlan(t.Context(), s.train(0, s.trainRows()), 50_000, train.Config{}, train.Options{})
 	if err != nil || plan.Config.LearnerName() != train.Chooser().Name() || plan.LinearFrom != 2000 {
 		t.Errorf("%+v, %v", plan, err)
 	}

@@ -206,7 +206,7 @@ func (r *racing) left() time.Duration { return r.limit() - r.now().Sub(r.start) 
 
 // rungs returns the numbers of rows, none larger than the number available.
 func (r *racing) rungs() []int {
-	most := r.sample.TrainRows()
+	most := r.sample.trainRows()
 	if len(r.Rungs) == 0 {
 		var all []int
 		for n := 1000; n < most; n *= 4 {
@@ -361,7 +361,7 @@ func (r *racing) attempt(ctx context.Context, c *Racer, rows int) error {
 // try trains a candidate and judges it.
 func (r *racing) try(ctx context.Context, s *Sample, fold, rows int, cfg train.Config) (outcome, error) {
 	cfg.Threshold = "" // candidates are compared without
-	m, report, err := train.Fit(ctx, s.Train(fold, rows), cfg, train.Options{Memory: r.Memory})
+	m, report, err := train.Fit(ctx, s.train(fold, rows), cfg, train.Options{Memory: r.Memory})
 	if err != nil {
 		return outcome{}, err
 	}

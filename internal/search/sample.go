@@ -95,13 +95,13 @@ func (s *Sample) unbalanced() bool {
 
 // Plan is the plan of a training of c on n rows like these.
 func (s *Sample) Plan(ctx context.Context, c train.Config, n int, memory int64) (*train.Plan, error) {
-	return s.planFrom(ctx, s.TrainRows(), c, n, memory)
+	return s.planFrom(ctx, s.trainRows(), c, n, memory)
 }
 
 // planFrom is Plan, decided by some of the rows to train on.
 func (s *Sample) planFrom(ctx context.Context, some int, c train.Config, n int, memory int64) (*train.Plan, error) {
 	c.Task = s.Task
-	return train.NewPlan(ctx, s.Train(0, min(some, s.TrainRows())), n, c, train.Options{Memory: memory})
+	return train.NewPlan(ctx, s.train(0, min(some, s.trainRows())), n, c, train.Options{Memory: memory})
 }
 
 // divide divides the rows into those to train on and those that judge: a third of them, or with several
@@ -151,8 +151,8 @@ func (s *Sample) divide(seed uint64, folds int) {
 	}
 }
 
-// TrainRows is the largest number of rows that a trial can train on.
-func (s *Sample) TrainRows() int {
+// trainRows is the largest number of rows that a trial can train on.
+func (s *Sample) trainRows() int {
 	n := len(s.folds[0].train)
 	for _, f := range s.folds[1:] {
 		n = min(n, len(f.train))
@@ -168,9 +168,9 @@ func (s *Sample) heldRows() (n int) {
 	return n
 }
 
-// Train is a source of the first n training rows of a fold, in the order of the source
+// train is a source of the first n training rows of a fold, in the order of the source
 // they come from. If the sample has groups it is the first groups, as many as have at most n rows.
-func (s *Sample) Train(fold, n int) dataset.Source {
+func (s *Sample) train(fold, n int) dataset.Source {
 	f := s.folds[fold]
 	if f.ends != nil {
 		at, _ := slices.BinarySearch(f.ends, n+1) // the first end after n

@@ -59,8 +59,8 @@ func TestSamplesAreNestedStratifiedAndApart(t *testing.T) {
 				judged[row] = true
 			}
 			var before map[float32]bool
-			for _, k := range []int{100, 333, 1000, s.TrainRows()} {
-				rows, shares := read(s.Train(fold, k))
+			for _, k := range []int{100, 333, 1000, s.trainRows()} {
+				rows, shares := read(s.train(fold, k))
 				if len(rows) != k {
 					t.Fatalf("%d rows, want %d", len(rows), k)
 				}
