@@ -14,7 +14,7 @@ import (
 // AutoOptions say how Auto chooses. The zero value has no budget, so that the model depends on
 // data and Config alone.
 type AutoOptions struct {
-	// Config holds the given settings: its nonzero fields apply to all candidates.
+	// Config holds the given settings: its nonzero fields apply to all contenders.
 	Config train.Config
 
 	// Budget is the time that choosing and training may take; 0 means no limit.
@@ -78,7 +78,7 @@ const (
 	costShare   = 0.04
 )
 
-// Auto chooses a configuration by racing candidates on growing samples of the rows, and trains it on all
+// Auto chooses a configuration by racing contenders on growing samples of the rows, and trains it on all
 // of them. It first surveys the data: what to predict, how many rows, whether they are histograms. The
 // first heat is over kernels: linear, rbf with γ at, above and below that of the median distance,
 // laplacian, polynomials, and additive ones if no number is negative. The second is over γ, scaling and

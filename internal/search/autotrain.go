@@ -30,7 +30,7 @@ const (
 // overrun is the share of the budget by which the last training may exceed it.
 const overrun = 0.1
 
-// trainFirst makes one small training of a candidate if the budget had no time for a race.
+// trainFirst makes one small training of a contender if the budget had no time for a race.
 func (a *auto) trainFirst(c contender) error {
 	rows := min(1000, a.sample.trainRows())
 	a.report.Config = c.Config

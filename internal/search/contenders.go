@@ -16,7 +16,7 @@ import (
 // unset says that a setting leaves the choice to the data.
 func unset(word string) bool { return word == "" || word == "auto" }
 
-// candidate is a configuration with the reference value of its γ.
+// contender is a configuration that races for Auto, with the reference value of its γ.
 type contender struct {
 	train.Config
 	median float64 // γ at the median distance of its kernel and scaling; 0: it has no γ
@@ -24,7 +24,7 @@ type contender struct {
 	d      int // the number of features in the race; 0: that of the heat
 }
 
-// withGamma is the candidate with γ at a multiple of that at the median distance.
+// withGamma is the contender with γ at a multiple of that at the median distance.
 func (c contender) withGamma(factor float64) contender {
 	c.factor = factor
 	// Four digits are enough, and keep the command line that repeats it short.
@@ -32,8 +32,8 @@ func (c contender) withGamma(factor float64) contender {
 	return c
 }
 
-// candidateOf makes a candidate of a kernel and a scaling; ok is false if its γ is not known.
-func (a *auto) candidateOf(c train.Config) (contender, bool) {
+// contenderOf makes a contender of a kernel and a scaling; ok is false if its γ is not known.
+func (a *auto) contenderOf(c train.Config) (contender, bool) {
 	if c.Kernel.Gamma == "" {
 		c.Kernel.Gamma = "median" // as the command line calls it
 	}
@@ -63,7 +63,7 @@ func widthOpen(c train.Config) bool {
 	return kernel.Has(c.Kernel.Name, "gamma") && !kernel.Has(c.Kernel.Name, "coef0")
 }
 
-// kernels returns the candidates of the first heat, the simplest first, and the most different ones
+// kernels returns the contenders of the first heat, the simplest first, and the most different ones
 // before similar ones in case time runs out.
 func (a *auto) kernels() (all []contender) {
 	f, given := a.report.Facts, a.Config
@@ -81,7 +81,7 @@ func (a *auto) kernels() (all []contender) {
 			!unset(given.Scale) && c.Scale != given.Scale || c.Check() != nil {
 			return
 		}
-		x, ok := a.candidateOf(c)
+		x, ok := a.contenderOf(c)
 		switch {
 		case !ok:
 		case x.median == 0 || len(factors) == 0:
@@ -142,7 +142,7 @@ func monomials(d, degree int) float64 {
 	return n
 }
 
-// variations returns the candidates of the second heat: the rivals as they are, and the first of them
+// variations returns the contenders of the second heat: the rivals as they are, and the first of them
 // with other γ, scalings and learners.
 func (a *auto) variations(rivals []contender) []contender {
 	best, given, f := rivals[0], a.Config, a.report.Facts
@@ -187,7 +187,7 @@ func (a *auto) variations(rivals []contender) []contender {
 			if best.median > 0 {
 				c.Kernel.Gamma = ""
 			}
-			if x, ok := a.candidateOf(c); ok {
+			if x, ok := a.contenderOf(c); ok {
 				if best.median > 0 {
 					x = x.withGamma(best.factor)
 				}
@@ -236,7 +236,7 @@ func featured(c train.Config) bool {
 		c.Traits().HasMapOption("features")
 }
 
-// Facts are what Auto looks at before it chooses candidates.
+// Facts are what Auto looks at before it chooses contenders.
 type Facts struct {
 	Rows    int     `json:"rows"`
 	Dim     int     `json:"dim"`

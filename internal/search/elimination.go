@@ -9,7 +9,7 @@ import (
 	"mercer/internal/engine/units"
 )
 
-// A candidate is dropped if it is this many standard errors behind: on the first
+// A racer is dropped if it is this many standard errors behind: on the first
 // rung, where a map that is better with more rows may still be behind; on later ones; and in the
 // worse half of those that are left.
 const (
@@ -22,10 +22,10 @@ const (
 // grows with them too, up to a limit.
 const usualExponent = 1.5
 
-// close says that the gap is small enough for a candidate to stay on a later rung.
+// close says that the gap is small enough for a racer to stay on a later rung.
 func (r Run) close() bool { return r.Gap <= laterBehind*r.Noise }
 
-// compare computes how far the candidates of a rung are behind its best, and sorts them, best
+// compare computes how far the racers of a rung are behind its best, and sorts them, best
 // first.
 func (r *racing) compare(done []*Racer) {
 	slices.SortStableFunc(done, func(a, b *Racer) int { return cmp.Compare(a.mean(), b.mean()) })
@@ -44,7 +44,7 @@ func (r *racing) compare(done []*Racer) {
 	}
 }
 
-// drop drops candidates that are behind for good; done is sorted, best first. It returns those
+// drop drops racers that are behind for good; done is sorted, best first. It returns those
 // that remain.
 func (r *racing) drop(done []*Racer) (left []*Racer) {
 	for rank, c := range done {
@@ -58,7 +58,7 @@ func (r *racing) drop(done []*Racer) (left []*Racer) {
 		}
 		behind := last.Gap > needed*last.Noise && rank > 0
 		if len(c.Runs) > 1 {
-			// If the gap is closing fast enough to vanish on the next rung, the candidate stays.
+			// If the gap is closing fast enough to vanish on the next rung, the racer stays.
 			before := c.Runs[len(c.Runs)-2]
 			behind = behind && 2*last.Gap-before.Gap > last.Noise
 		}
@@ -94,7 +94,7 @@ func twoDigits(v float64) string {
 	return fmt.Sprintf("%.2g", v)
 }
 
-// affordable returns as many of the candidates, best first, as there is time to train on the given number of
+// affordable returns as many of the racers, best first, as there is time to train on the given number of
 // rows. It drops the others.
 func (r *racing) affordable(alive []*Racer, rows int) []*Racer {
 	if r.Budget <= 0 {
@@ -119,7 +119,7 @@ func (r *racing) affordable(alive []*Racer, rows int) []*Racer {
 	return alive
 }
 
-// predicted is the expected number of seconds of the candidate's next run.
+// predicted is the expected number of seconds of the racer's next run.
 func (r *Racer) predicted(rows int) float64 {
 	last, p := r.Runs[len(r.Runs)-1], usualExponent
 	if len(r.Runs) > 1 {

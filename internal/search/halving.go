@@ -103,8 +103,8 @@ func (s *tuning) runRace(job string, c *contest) (*record, error) {
 	}
 	opt := raceOptions{Memory: s.opt.Memory}
 	if s.opt.Progress != nil {
-		opt.Progress = func(_ string, candidate, candidates, rows int) {
-			s.opt.Progress(fmt.Sprintf("race on %d", rows), float64(candidate-1), float64(candidates))
+		opt.Progress = func(_ string, racer, racers, rows int) {
+			s.opt.Progress(fmt.Sprintf("race on %d", rows), float64(racer-1), float64(racers))
 		}
 	}
 	res, err := race(s.ctx, sample, c.configs, opt)

@@ -12,21 +12,21 @@ import (
 	"mercer/train"
 )
 
-// drawnRows is the number of rows of large data on which candidates are tried and judged: a third of them
+// drawnRows is the number of rows of large data on which contenders are tried and judged: a third of them
 // is held out. drawnBytes bounds their memory.
 const (
 	drawnRows  = 24_000
 	drawnBytes = 1 << 29
 )
 
-// D of the candidates in the first two heats: twice the default for 1,000 rows, and the default for 4,000 rows.
+// D of the contenders in the first two heats: twice the default for 1,000 rows, and the default for 4,000 rows.
 // Fewer would favour kernels that need few features.
 const (
 	firstFeatures  = 512
 	secondFeatures = 1024
 )
 
-// choose surveys the data and races the candidates.
+// choose surveys the data and races the contenders.
 func (a *auto) choose() error {
 	a.say("looks at the data")
 	rows := drawnRows
@@ -97,9 +97,9 @@ func (a *auto) has(end float64) bool {
 }
 
 // lend extends the heats by what the training is not expected to need of its half of the
-// budget. The estimate is the slowest of the candidates so far, with as many features as all
+// budget. The estimate is the slowest of the contenders so far, with as many features as all
 // rows may have, times two to be safe. On large data nothing is left to lend.
-func (a *auto) lend(candidates []contender, r *RaceResult) {
+func (a *auto) lend(contenders []contender, r *RaceResult) {
 	need, known := 0.0, false
 	for i := range r.Racers {
 		last, ok := r.Racers[i].Last()
@@ -107,10 +107,10 @@ func (a *auto) lend(candidates []contender, r *RaceResult) {
 			continue
 		}
 		exponent, wider := usualExponent, 1.0
-		if candidates[i].Traits().Exact() {
+		if contenders[i].Traits().Exact() {
 			exponent = 2
 		}
-		if featured(candidates[i].Config) {
+		if featured(contenders[i].Config) {
 			wider = max(1, float64(a.features()[0])/float64(max(last.Took.Features, 1)))
 		}
 		once := last.Seconds / float64(r.Folds)
@@ -128,10 +128,10 @@ func heatFeatures(most, rows int) int {
 	return min(most, max(leastFeatures, rows)) &^ 1
 }
 
-// heat races candidates, with the given number of features if Auto chooses it.
-func (a *auto) heat(what string, candidates []contender, features int, budget time.Duration, rungs []int) (*RaceResult, error) {
-	configs, names := make([]train.Config, len(candidates)), make([]string, len(candidates))
-	for i, c := range candidates {
+// heat races contenders, with the given number of features if Auto chooses it.
+func (a *auto) heat(what string, contenders []contender, features int, budget time.Duration, rungs []int) (*RaceResult, error) {
+	configs, names := make([]train.Config, len(contenders)), make([]string, len(contenders))
+	for i, c := range contenders {
 		names[i] = Describe(c.Config)
 		if configs[i] = c.Config; featured(c.Config) {
 			configs[i].Map.Features = cmp.Or(c.d, heatFeatures(features, a.sample.trainRows()))
@@ -140,7 +140,7 @@ func (a *auto) heat(what string, candidates []contender, features int, budget ti
 	var lent func(r *RaceResult) time.Duration
 	if before := a.lent; a.Budget > 0 && what != "finalists" {
 		lent = func(r *RaceResult) time.Duration {
-			a.lend(candidates, r)
+			a.lend(contenders, r)
 			return a.lent - before
 		}
 	}
@@ -195,12 +195,12 @@ func (a *auto) finals(best contender, kernels []contender, first *RaceResult) (c
 	return a.champion(able, heat), nil
 }
 
-// same says that two candidates would train the same.
+// same says that two contenders would train the same.
 func (c contender) same(o contender) bool {
 	return Describe(o.Config) == Describe(c.Config)
 }
 
-// finalists are the different candidates of the finals: those whose time is most predictable first, after the one that is most often the
+// finalists are the different contenders of the finals: those whose time is most predictable first, after the one that is most often the
 // best; the others use what is left.
 func (a *auto) finalists(best contender, kernels []contender, first *RaceResult) []contender {
 	finalists := []contender{best}
@@ -308,5 +308,5 @@ func (a *auto) usual() (contender, bool) {
 		}
 		c.SetLearner(plan.Config.LearnerName())
 	}
-	return a.candidateOf(c)
+	return a.contenderOf(c)
 }

@@ -39,10 +39,24 @@ func (s *tuning) judgeAll() error {
 		}
 	}
 	s.advance(0) // the remaining time is estimated from here
+	// All splits are judged at once, but one at a time if features are fitted on training rows alone or nothing is shared.
+	apart, splits := s.opt.Strict || s.opt.Alone, [][]int{upTo(len(s.division.Splits))}
+	if apart {
+		splits = slices.Collect(slices.Chunk(splits[0], 1))
+	}
 	for n, list := range groupBy(shared, s.pipelineKey) {
-		g := &group{prepare: s.settled(list[0].Config.BeforeLearner()), name: fmt.Sprintf("g%d", n), fitted: s.src, candidates: list}
-		if err := s.judgeGroup(g); err != nil {
-			return err
+		for _, which := range splits {
+			g := &group{prepare: s.settled(list[0].Config.BeforeLearner()), name: fmt.Sprintf("g%d", n), fitted: s.src, candidates: list,
+				splits: which}
+			if apart {
+				g.name += fmt.Sprintf("/%d", which[0])
+			}
+			if s.opt.Strict {
+				g.fitted = s.trainingRows(s.division.Splits[which[0]])
+			}
+			if err := s.judgeFeatures(g); err != nil {
+				return err
+			}
 		}
 	}
 	for _, c := range refit {
@@ -101,25 +115,9 @@ func (s *tuning) settled(c train.Config) train.Config {
 	return c
 }
 
-// judgeGroup judges candidates with the same features: all splits at once, or one at a time
-// if the features are fitted on training rows alone or nothing is to be shared.
-func (s *tuning) judgeGroup(g *group) error {
-	if !s.opt.Strict && !s.opt.Alone {
-		g.splits = upTo(len(s.division.Splits))
-		return s.judgeFeatures(g)
-	}
-	for i, sp := range s.division.Splits {
-		part := *g
-		part.splits = []int{i}
-		part.name = fmt.Sprintf("%s/%d", g.name, i)
-		if s.opt.Strict {
-			part.fitted = dataset.Keep(s.src, func(row int) bool { return s.division.trains(sp, row) })
-		}
-		if err := s.judgeFeatures(&part); err != nil {
-			return err
-		}
-	}
-	return nil
+// trainingRows are the rows that a split trains on.
+func (s *tuning) trainingRows(sp split) dataset.Source {
+	return dataset.Keep(s.src, func(row int) bool { return s.division.trains(sp, row) })
 }
 
 // jobs returns the jobs of a group: one for all candidates of a learner that share statistics, and one for each
@@ -343,12 +341,11 @@ func (s *tuning) refit(c *Candidate, split int) error {
 	// could be allocated in one piece before the collector frees those of the training before.
 	defer runtime.GC()
 	sp := s.division.Splits[split]
-	rest := dataset.Keep(s.src, func(row int) bool { return s.division.trains(sp, row) })
 	held := dataset.Keep(s.src, func(row int) bool { return s.division.holds(sp, row) })
 	v, start := score{Candidate: c.Index, Split: split}, time.Now()
 	cfg := s.settled(c.Config)
 	cfg.Threshold = "" // candidates are compared without
-	m, _, err := train.Fit(s.ctx, rest, cfg, train.Options{Memory: s.opt.Memory})
+	m, _, err := train.Fit(s.ctx, s.trainingRows(sp), cfg, train.Options{Memory: s.opt.Memory})
 	if err == nil {
 		v.Size = train.Size(m)
 		var metrics *eval.Metrics

@@ -82,7 +82,7 @@ func Predict(ctx context.Context, s *Sample, cfg train.Config, opt PredictOption
 	return c, nil
 }
 
-// slowest is the number of operations per second that any machine can do.
+// slowest is the number of operations per second that any computer can do.
 const slowest = 4e9
 
 // Short says whether the training of cfg on all rows of a sample's source takes less than the given number of

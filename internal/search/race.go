@@ -14,37 +14,37 @@ import (
 	"mercer/train"
 )
 
-// raceOptions say how candidates race. The zero value has no budget, so that its result depends
+// raceOptions say how configurations race. The zero value has no budget, so that its result depends
 // on the sample alone.
 type raceOptions struct {
-	// Rungs are the growing numbers of rows that candidates are trained on; nil means 1000, 4000,
+	// Rungs are the growing numbers of rows that racers are trained on; nil means 1000, 4000,
 	// 16,000 … up to all training rows of the sample.
 	Rungs []int
 
-	// Budget is the time that a race may take; 0 means no limit. As it runs out fewer candidates go on, those
+	// Budget is the time that a race may take; 0 means no limit. As it runs out fewer racers go on, those
 	// with the best scores, and at its end the race is decided by what is known.
 	Budget time.Duration
 
 	// Memory is the number of bytes that a training may hold; 0 means no limit.
 	Memory int64
 
-	// Progress, if not nil, is called before each training with the candidate's name, its position among the candidates
+	// Progress, if not nil, is called before each training with the racer's name, its position among the racers
 	// of its rung, and the number of rows.
-	Progress func(name string, candidate, candidates, rows int)
+	Progress func(name string, racer, racers, rows int)
 
 	// Lent, if not nil, is called before a training. It returns the time that the race may take beyond Budget, given
 	// what is known so far.
 	Lent func(r *RaceResult) time.Duration
 
-	// Fair gives each candidate of a rung no more than its share of the remaining time.
+	// Fair gives each racer of a rung no more than its share of the remaining time.
 	Fair bool
 
-	// Names are the names of the candidates; nil means those of Describe.
+	// Names are the names of the racers; nil means those of Describe.
 	Names []string
 
 	lab // the real clock also ends trainings under way
 
-	// Try trains a candidate on the first rows of a fold and judges it on the held-out ones; tests replace it.
+	// Try trains a racer on the first rows of a fold and judges it on the held-out ones; tests replace it.
 	Try tryout
 }
 
@@ -67,7 +67,7 @@ type trained struct {
 	Rows   int
 }
 
-// RaceResult is the result of a race of candidates.
+// RaceResult is the result of a race.
 type RaceResult struct {
 	// Of says what raced, "" if the caller knows.
 	Of string `json:"of,omitempty"`
@@ -76,14 +76,14 @@ type RaceResult struct {
 	// "hamming", the share of wrong ones.
 	Metric string `json:"metric"`
 
-	// Held is the number of rows on which candidates were judged, Folds how often each was trained.
+	// Held is the number of rows on which racers were judged, Folds how often each was trained.
 	Held  int `json:"held_rows"`
 	Folds int `json:"folds"`
 
-	// Rungs are the numbers of rows that candidates were trained on.
+	// Rungs are the numbers of rows that racers were trained on.
 	Rungs []int `json:"rungs"`
 
-	// Racers are the candidates in the order given; Winner is the number of the best.
+	// Racers are in the order given; Winner is the number of the best.
 	Racers []Racer `json:"candidates"`
 	Winner int     `json:"winner"`
 
@@ -93,7 +93,7 @@ type RaceResult struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Racer is a candidate and its results.
+// Racer is a configuration in a race, and its results.
 type Racer struct {
 	Name   string       `json:"name"`
 	Config train.Config `json:"config"`
@@ -108,7 +108,7 @@ type Racer struct {
 	last *trained  // on that rung, without the rows of the first fold; kept for the winner only
 }
 
-// Run is a candidate on one rung.
+// Run is a racer on one rung.
 type Run struct {
 	Rows    int     `json:"rows"`
 	Score   float64 `json:"score"`
@@ -138,7 +138,7 @@ func (r *Racer) mean() float64 {
 	return mean
 }
 
-// Ranking returns the numbers of the candidates, the winner first: those trained on more rows
+// Ranking returns the numbers of the racers, the winner first: those trained on more rows
 // before others, and by loss for equal numbers of rows.
 func (r *RaceResult) Ranking() []int {
 	all := upTo(len(r.Racers))
@@ -150,16 +150,16 @@ func (r *RaceResult) Ranking() []int {
 	return all
 }
 
-// race races candidates by successive halving (Jamieson and Talwalkar 2016): all are trained on
+// race races configurations by successive halving (Jamieson and Talwalkar 2016): all are trained on
 // few rows and judged on rows that none is trained on, and the survivors are trained on
-// more, nested rows. A candidate is dropped if its loss is above the best one's by more than
+// more, nested rows. A racer is dropped if its loss is above the best one's by more than
 // the noise of the difference, and it is not about to catch up; by rank alone only if
 // opt.Budget forces it.
 //
-// A candidate that cannot be trained is dropped with its error, and if none can be
-// trained race fails. Without a budget the result depends on sample and candidates alone.
-func race(ctx context.Context, s *Sample, candidates []train.Config, opt raceOptions) (*RaceResult, error) {
-	if len(candidates) == 0 {
+// A racer that cannot be trained is dropped with its error, and if none can be
+// trained race fails. Without a budget the result depends on sample and configurations alone.
+func race(ctx context.Context, s *Sample, configs []train.Config, opt raceOptions) (*RaceResult, error) {
+	if len(configs) == 0 {
 		return nil, errors.New("a race takes one candidate at least")
 	}
 	r := &racing{raceOptions: opt, sample: s}
@@ -171,7 +171,7 @@ func race(ctx context.Context, s *Sample, candidates []train.Config, opt raceOpt
 	if r.Try == nil {
 		r.Try = r.try
 	}
-	for i, c := range candidates {
+	for i, c := range configs {
 		c.Task = s.Task
 		name := Describe(c)
 		if opt.Names != nil {
@@ -273,12 +273,12 @@ func (r *racing) run(ctx context.Context) error {
 	return r.decide(alive)
 }
 
-// noTime says why a candidate has no score on a number of rows.
+// noTime says why a racer has no score on a number of rows.
 func noTime(rows int) string {
 	return fmt.Sprintf("no time was left for it on %s rows", units.Count(rows))
 }
 
-// rung trains candidates on a number of rows, and returns those that got done.
+// rung trains racers on a number of rows, and returns those that got done.
 func (r *racing) rung(ctx context.Context, alive []*Racer, rows int) (done []*Racer, err error) {
 	for k, c := range alive {
 		if r.Progress != nil {
@@ -307,12 +307,12 @@ var errSpent = errors.New("the budget is spent")
 var errShare = errors.New("the candidate's share of the budget is spent")
 
 // within is attempt, but in a fair race it takes no more time than the share of one of the given number of
-// remaining candidates.
-func (r *racing) within(ctx context.Context, c *Racer, rows, candidates int) error {
-	if !r.Fair || r.Budget <= 0 || candidates == 1 {
+// remaining racers.
+func (r *racing) within(ctx context.Context, c *Racer, rows, racers int) error {
+	if !r.Fair || r.Budget <= 0 || racers == 1 {
 		return r.attempt(ctx, c, rows)
 	}
-	limited, cancel := context.WithTimeout(ctx, r.left()/time.Duration(candidates))
+	limited, cancel := context.WithTimeout(ctx, r.left()/time.Duration(racers))
 	defer cancel()
 	err := r.attempt(limited, c, rows)
 	if errors.Is(err, errSpent) && ctx.Err() == nil {
@@ -321,7 +321,7 @@ func (r *racing) within(ctx context.Context, c *Racer, rows, candidates int) err
 	return err
 }
 
-// attempt trains and judges a candidate on every fold.
+// attempt trains and judges a racer on every fold.
 func (r *racing) attempt(ctx context.Context, c *Racer, rows int) error {
 	start := r.now()
 	if r.clock == nil && r.Budget > 0 { // a training under way ends with the race
@@ -358,9 +358,9 @@ func (r *racing) attempt(ctx context.Context, c *Racer, rows int) error {
 	return nil
 }
 
-// try trains a candidate and judges it.
+// try trains a racer and judges it.
 func (r *racing) try(ctx context.Context, s *Sample, fold, rows int, cfg train.Config) (outcome, error) {
-	cfg.Threshold = "" // candidates are compared without
+	cfg.Threshold = "" // racers are compared without
 	m, report, err := train.Fit(ctx, s.train(fold, rows), cfg, train.Options{Memory: r.Memory})
 	if err != nil {
 		return outcome{}, err
@@ -409,7 +409,7 @@ func (r *racing) decide(alive []*Racer) error {
 	return nil
 }
 
-// better says whether a candidate has been trained on more rows than another, or on as many
+// better says whether a racer has been trained on more rows than another, or on as many
 // with less loss.
 func (r *Racer) better(than *Racer) bool {
 	a, _ := r.Last()

@@ -88,7 +88,7 @@ func (s *Sample) redivided(seed uint64) *Sample {
 	return &again
 }
 
-// unbalanced says that a class of the rows is rare (learn.Unbalanced), so that candidates are judged by log loss.
+// unbalanced says that a class of the rows is rare (learn.Unbalanced), so that races are judged by log loss.
 func (s *Sample) unbalanced() bool {
 	return s.Task == "classify" && learn.Unbalanced(s.strata, slices.Max(s.strata)+1)
 }
@@ -98,10 +98,10 @@ func (s *Sample) Plan(ctx context.Context, c train.Config, n int, memory int64) 
 	return s.planFrom(ctx, s.trainRows(), c, n, memory)
 }
 
-// planFrom is Plan, decided by some of the rows to train on.
-func (s *Sample) planFrom(ctx context.Context, some int, c train.Config, n int, memory int64) (*train.Plan, error) {
+// planFrom is Plan, decided by the first rows to train on.
+func (s *Sample) planFrom(ctx context.Context, first int, c train.Config, n int, memory int64) (*train.Plan, error) {
 	c.Task = s.Task
-	return train.NewPlan(ctx, s.train(0, min(some, s.trainRows())), n, c, train.Options{Memory: memory})
+	return train.NewPlan(ctx, s.train(0, min(first, s.trainRows())), n, c, train.Options{Memory: memory})
 }
 
 // divide divides the rows into those to train on and those that judge: a third of them, or with several
@@ -160,7 +160,7 @@ func (s *Sample) trainRows() int {
 	return n
 }
 
-// heldRows is the number of rows on which a candidate is judged, over all folds.
+// heldRows is the number of rows that judge a racer, over all folds.
 func (s *Sample) heldRows() (n int) {
 	for _, f := range s.folds {
 		n += len(f.held)
@@ -375,8 +375,8 @@ func (r *teeReader) Next() (*matrix.Batch, error) {
 		r.firstRows, r.firstShare = r.seen, r.share
 	}
 	if r.first > 0 && left < b.X.Len() {
-		part := b.Slice(0, left)
-		b = &part
+		wanted := b.Slice(0, left)
+		b = &wanted
 	}
 	for i := range b.X.Len() {
 		h := random.Hash(r.seed, "race-sample", uint64(b.First+i))

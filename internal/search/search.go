@@ -1,8 +1,9 @@
 // Package search trains on few rows to decide about all of them: it chooses a configuration, and predicts what its
 // training takes.
 //
-// Tune judges the configurations of a Space by cross-validation and picks one; Auto chooses one for data of which
-// little is known, and trains it. Both race configurations on growing samples of the rows. Predict tells the seconds
+// Tune judges the configurations of a Space, its candidates, by cross-validation and picks one; Auto chooses one of several
+// contenders for data of which little is known, and trains it. Both race them on growing samples of the rows; in a race they
+// are racers. Predict tells the seconds
 // and bytes of a training before it begins: bytes follow from its plan (train.Resolve), seconds from trainings on few
 // rows by the laws of their stages. LearningCurve says how much more rows or features would help.
 package search
@@ -57,14 +58,14 @@ func meanError(v []float64) (mean, se float64) {
 	return mean, math.Sqrt(se / (n - 1) / n)
 }
 
-// Describe describes a configuration in a few words that distinguish candidates: kernel, its parameters,
+// Describe describes a configuration in a few words that tell it from others: kernel, its parameters,
 // learner and everything else that is not automatic.
 func Describe(c train.Config) string {
-	parts := []string{c.KernelName()}
+	words := []string{c.KernelName()}
 	if chooser := train.Chooser(); c.LearnerName() == chooser.Name() && c.Kernel.Name == "" {
-		parts = nil
+		words = nil
 	}
-	add := func(format string, v any) { parts = append(parts, fmt.Sprintf(format, v)) }
+	add := func(format string, v any) { words = append(words, fmt.Sprintf(format, v)) }
 	if c.Kernel.Degree != 0 {
 		add("%d", c.Kernel.Degree)
 	}
@@ -95,7 +96,7 @@ func Describe(c train.Config) string {
 	case ridge.Lambda != 0:
 		add("λ %g", ridge.Lambda)
 	}
-	return strings.Join(parts, " ")
+	return strings.Join(words, " ")
 }
 
 // Timing is the time of a training on few rows: n rows, D features, and seconds.

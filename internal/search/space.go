@@ -278,10 +278,10 @@ func (s Space) withDefaults(learner, task string) Space {
 	if at := slices.IndexFunc(s.Axes, func(a Axis) bool { return a.Name == "learner" }); at >= 0 {
 		learners = s.Axes[at].Values
 	}
-	some := slices.ContainsFunc(learners, func(l string) bool {
+	wide := slices.ContainsFunc(learners, func(l string) bool {
 		return slices.ContainsFunc(kernels, func(k string) bool { return train.LearnerOf(l).Uses(cmp.Or(k, kernel.RBF.Name()), "gamma") })
 	})
-	if !has("gamma") && !has("sigma") && (b.Kernel.Gamma == "" || b.Kernel.Gamma == "median") && b.Kernel.Sigma == 0 && b.Map.Steps == nil && some {
+	if !has("gamma") && !has("sigma") && (b.Kernel.Gamma == "" || b.Kernel.Gamma == "median") && b.Kernel.Sigma == 0 && b.Map.Steps == nil && wide {
 		s.Axes = append(s.Axes, usualGamma)
 	}
 	if r := train.As[train.Ridge](b.Learner); !has("lambda") && r.Lambda == 0 && r.LambdaBy == "" && !r.Path && !r.Variance {

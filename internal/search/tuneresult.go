@@ -82,13 +82,13 @@ func (t *Candidate) summarise(folds int) {
 
 // Text lists the values of a candidate, in the order of the names.
 func (c *Candidate) Text(names []string) string {
-	var parts []string
+	var words []string
 	for _, name := range names {
 		if v, ok := c.Values[name]; ok {
-			parts = append(parts, name+" "+v)
+			words = append(words, name+" "+v)
 		}
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(words, ", ")
 }
 
 // Work is the amount of work of a search.
