@@ -10,7 +10,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/eval"
-	"mercer/internal/search/auto"
+	"mercer/internal/search"
 	"mercer/train"
 )
 
@@ -89,7 +89,7 @@ func (j *job) train(data Data) (err error) {
 	case o.bags != nil:
 		return j.fitBags(o.bags, opt)
 	case c.Auto:
-		choice := auto.Options{Config: c.Config, Budget: c.Budget, Training: opt}
+		choice := search.AutoOptions{Config: c.Config, Budget: c.Budget, Training: opt}
 		if told := opt.Progress; told != nil {
 			choice.Progress = func(what string) { told("auto: "+what, 0, -1) }
 		}
@@ -97,7 +97,7 @@ func (j *job) train(data Data) (err error) {
 		if err != nil {
 			return err
 		}
-		r.Model, r.Report, r.Auto, err = auto.Train(j.ctx, rows, choice)
+		r.Model, r.Report, r.Auto, err = search.Auto(j.ctx, rows, choice)
 		return err
 	}
 	rows, err := j.holdOut(o.rows)

@@ -10,7 +10,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/eval"
-	"mercer/internal/search/auto"
+	"mercer/internal/search"
 	"mercer/train"
 )
 
@@ -58,7 +58,7 @@ type Result struct {
 	Report *Report
 
 	// Auto says what was tried, nil without Config.Auto.
-	Auto *auto.Report
+	Auto *search.AutoReport
 
 	// Test are the metrics of the rows that were held out, or of Config.Test; nil where there are none.
 	Test *Metrics

@@ -155,7 +155,7 @@ func TestRowsOfPiecesAreThoseOfTheWhole(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v: %v", name, d.All[i], err)
 				}
-				appendRows(got, part, 400)
+				got.Append(part, 400)
 				s, err := SurveySome(ctx, f, SurveyOptions{Seed: 1, First: RowKey(i, 0)})
 				if err != nil {
 					t.Fatal(err)

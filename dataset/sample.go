@@ -37,7 +37,7 @@ func Sample(ctx context.Context, src Source, n, dim int, seed uint64) (rows *mat
 		if i == 0 {
 			rows.X = matrix.Rows{}
 		}
-		appendRows(rows, r.row, dim)
+		rows.Append(r.row, dim)
 		numbers = append(numbers, r.number)
 	}
 	return rows, numbers, of, nil
@@ -47,7 +47,7 @@ func Sample(ctx context.Context, src Source, n, dim int, seed uint64) (rows *mat
 func copied(b *matrix.Batch, i, dim int) *matrix.Batch {
 	var one matrix.Batch
 	row := b.Slice(i, i+1)
-	appendRows(&one, &row, dim)
+	one.Append(&row, dim)
 	return &one
 }
 

@@ -66,3 +66,46 @@ func (b *Batch) Slice(i, j int) Batch {
 	}
 	return v
 }
+
+// Append copies rows to the end of the batch; dim is the width of sparse ones.
+func (b *Batch) Append(rows *Batch, dim int) {
+	n := 0
+	if b.X.Dense != nil || b.X.CSR != nil {
+		n = b.X.Len()
+	}
+	switch x := rows.X.CSR; {
+	case x == nil:
+		d := rows.X.Dense
+		if b.X.Dense == nil {
+			b.X.Dense = &Dense{Cols: d.Cols, Stride: d.Cols}
+		}
+		for i := range d.Rows {
+			b.X.Dense.Data = append(b.X.Dense.Data, d.Row(i)...)
+		}
+		b.X.Dense.Rows += d.Rows
+	default:
+		if b.X.CSR == nil {
+			b.X.CSR = &CSR{Cols: dim, Ptr: []int{0}}
+		}
+		for i := range x.Rows {
+			idx, val := x.Row(i)
+			b.X.CSR.Idx = append(b.X.CSR.Idx, idx...)
+			b.X.CSR.Val = append(b.X.CSR.Val, val...)
+			b.X.CSR.Ptr = append(b.X.CSR.Ptr, len(b.X.CSR.Idx))
+		}
+		b.X.CSR.Rows += x.Rows
+		b.X.CSR.Cols = max(b.X.CSR.Cols, x.Cols)
+	}
+	b.Outputs = rows.Outputs
+	b.Y = append(b.Y, rows.Y...)
+	if rows.Names != nil && b.Names == nil {
+		b.Names = make([]string, n)
+	}
+	if b.Names != nil {
+		b.Names = append(b.Names, rows.Names...)
+		if rows.Names == nil {
+			b.Names = append(b.Names, make([]string, rows.X.Len())...)
+		}
+	}
+	b.Weights = append(b.Weights, rows.Weights...)
+}

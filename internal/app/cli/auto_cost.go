@@ -9,8 +9,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/internal/app/render"
-	"mercer/internal/search/cost"
-	"mercer/internal/search/trial"
+	"mercer/internal/search"
 	"mercer/train"
 )
 
@@ -46,24 +45,24 @@ func (t *training) estimable(path string) string {
 
 // predictCost predicts what the training takes, by trials of about so many seconds. It is nil where
 // that is surely less than so many, or if least is given and a trial would take too long.
-func (t *training) predictCost(ctx context.Context, src dataset.Source, memory int64, seconds, least float64) (*cost.Prediction, error) {
+func (t *training) predictCost(ctx context.Context, src dataset.Source, memory int64, seconds, least float64) (*search.Prediction, error) {
 	if t.holdout > 0 {
 		src, _ = dataset.Split(src, t.holdout, max(t.cfg.Seed, 1))
 	}
-	s, err := trial.DrawFirst(ctx, src, estimateRows, t.cfg.Task, max(t.cfg.Seed, 1))
+	s, err := search.DrawFirst(ctx, src, estimateRows, t.cfg.Task, max(t.cfg.Seed, 1))
 	if err != nil {
 		return nil, err
 	}
-	if short, err := cost.Short(ctx, s, t.cfg, memory, least); short || err != nil {
+	if short, err := search.Short(ctx, s, t.cfg, memory, least); short || err != nil {
 		return nil, err
 	}
 	if least > 0 {
-		plan, err := train.NewPlan(ctx, s.All(), s.Rows(), t.cfg, train.Options{Memory: memory})
+		plan, err := s.Plan(ctx, t.cfg, s.Rows(), memory)
 		if err != nil || plan.Config.Traits().ChoosesKernels() { // a trial is a good part of the training
 			return nil, err
 		}
 	}
-	return cost.Predict(ctx, s, t.cfg, cost.Options{Memory: memory, Seconds: seconds})
+	return search.Predict(ctx, s, t.cfg, search.PredictOptions{Memory: memory, Seconds: seconds})
 }
 
 // printCost is train --estimate: it predicts and stops.

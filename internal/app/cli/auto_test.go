@@ -13,8 +13,7 @@ import (
 
 	"mercer/internal/app/render"
 	"mercer/internal/engine/testenv"
-	"mercer/internal/search/auto"
-	"mercer/internal/search/cost"
+	"mercer/internal/search"
 	"mercer/train"
 )
 
@@ -203,9 +202,9 @@ func TestCurveCommand(t *testing.T) {
 // Columns stay apart, whatever the numbers; how seconds grow is said where they do.
 func TestPrintedCurve(t *testing.T) {
 	var out strings.Builder
-	point := cost.CurvePoint{Rows: 100_000, Features: 16_384, Train: 1.23456e-5, TrainSD: 1.23456e-7, Test: 123456.7,
+	point := search.CurvePoint{Rows: 100_000, Features: 16_384, Train: 1.23456e-5, TrainSD: 1.23456e-7, Test: 123456.7,
 		TestSD: 1234567, Seconds: 1}
-	render.CurveText(&out, &cost.Curve{Metric: "rmse", Seeds: 2, ByRows: []cost.CurvePoint{point}, SecondsFactor: 0.002,
+	render.CurveText(&out, &search.Curve{Metric: "rmse", Seeds: 2, ByRows: []search.CurvePoint{point}, SecondsFactor: 0.002,
 		SecondsExponent: 1.25})
 	for _, want := range []string{" 16,384 1.235e-05 ± 1.2e-07 1.235e+05 ± 1.2e+06 ", "seconds ≈ 0.002·n^1.2"} {
 		if !strings.Contains(out.String(), want) {
@@ -213,7 +212,7 @@ func TestPrintedCurve(t *testing.T) {
 		}
 	}
 	out.Reset()
-	if render.CurveText(&out, &cost.Curve{Metric: "rmse", SecondsFactor: 1}); strings.Contains(out.String(), "seconds ≈") {
+	if render.CurveText(&out, &search.Curve{Metric: "rmse", SecondsFactor: 1}); strings.Contains(out.String(), "seconds ≈") {
 		t.Errorf("seconds that do not grow:\n%s", out.String())
 	}
 	// One point has no law, and one seed no deviation.
@@ -290,7 +289,7 @@ func TestTrainAutoSaysThatABudgetIsTooSmall(t *testing.T) {
 
 func TestShortTrainingsAreSaid(t *testing.T) {
 	var w bytes.Buffer
-	a := &render.AutoJSON{Report: &auto.Report{Rows: 4000,
+	a := &render.AutoJSON{AutoReport: &search.AutoReport{Rows: 4000,
 		Short: "trained on 4,000 of 37,312 rows: the budget had no time for more", Wanted: 300}, Command: "mercer train x"}
 	render.AutoText(&w, a)
 	if want := "trained on 4,000 of 37,312 rows: the budget had no time for more; --budget 5m would do"; !strings.Contains(w.String(), want) {

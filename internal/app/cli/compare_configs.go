@@ -16,8 +16,7 @@ import (
 	"mercer/eval"
 	"mercer/internal/app/render"
 	"mercer/internal/engine/units"
-	"mercer/internal/search/cost"
-	"mercer/internal/search/trial"
+	"mercer/internal/search"
 	"mercer/train"
 )
 
@@ -84,18 +83,18 @@ func (c *compare) configurations(cmd *cobra.Command, path string, files []string
 
 // announce tells what a comparison takes that is long: each configuration is trained once a fold. It is nil
 // of what is short, or cannot be predicted.
-func (c *compare) announce(ctx context.Context, p *Progress, src dataset.Source, configs []eval.NamedConfig) *cost.Forecast {
+func (c *compare) announce(ctx context.Context, p *Progress, src dataset.Source, configs []eval.NamedConfig) *search.Forecast {
 	if !p.tells() {
 		return nil
 	}
-	s, err := trial.DrawFirst(ctx, src, estimateRows, configs[0].Config.Task, 1)
+	s, err := search.DrawFirst(ctx, src, estimateRows, configs[0].Config.Task, 1)
 	if err != nil {
 		return nil
 	}
 	folds := c.opt.Folds * c.opt.Repeats
-	all, long := &cost.Forecast{Configurations: len(configs), Trainings: len(configs) * folds}, false
+	all, long := &search.Forecast{Configurations: len(configs), Trainings: len(configs) * folds}, false
 	for _, v := range configs {
-		short, err := cost.Short(ctx, s, v.Config, c.opt.Memory, longWork/float64(all.Trainings))
+		short, err := search.Short(ctx, s, v.Config, c.opt.Memory, longWork/float64(all.Trainings))
 		if err != nil || v.Config.Traits().Online() || v.Config.Map.Given != nil {
 			return nil
 		}
@@ -107,14 +106,12 @@ func (c *compare) announce(ctx context.Context, p *Progress, src dataset.Source,
 	trained := s.Rows() - s.Rows()/c.opt.Folds
 	held := 4 * int64(s.Rows()*c.opt.Repeats*(len(configs)+1)) // what each row came to, and the maps of a fold's models
 	for _, v := range configs {
-		cost, err := cost.Predict(ctx, s, v.Config, cost.Options{Memory: c.opt.Memory, Seconds: 0.5})
+		cost, err := search.Predict(ctx, s, v.Config, search.PredictOptions{Memory: c.opt.Memory, Seconds: 0.5})
 		if err != nil {
 			return nil
 		}
 		all.Seconds += float64(folds) * cost.Seconds
-		cfg := v.Config
-		cfg.Task = s.Task
-		plan, err := train.NewPlan(ctx, s.Train(0, s.TrainRows()), trained, cfg, train.Options{Memory: c.opt.Memory})
+		plan, err := s.Plan(ctx, v.Config, trained, c.opt.Memory)
 		if err != nil {
 			return nil
 		}

@@ -8,8 +8,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/internal/app/render"
-	"mercer/internal/search/cost"
-	"mercer/internal/search/trial"
+	"mercer/internal/search"
 	"mercer/train"
 )
 
@@ -118,21 +117,21 @@ func (c *learningCurve) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	defer src.Close()
-	s, err := trial.Draw(cmd.Context(), src, c.most, c.cfg.Task, max(c.cfg.Seed, 1))
+	s, err := search.Draw(cmd.Context(), src, c.most, c.cfg.Task, max(c.cfg.Seed, 1))
 	if err != nil {
 		return err
 	}
 	if cmd.Flags().Changed("at-features") && c.features == nil {
 		c.features = []int{}
 	}
-	opt := cost.CurveOptions{
+	opt := search.CurveOptions{
 		Rows: c.rows, Features: c.features, Seeds: c.seeds, Memory: int64(c.memory),
 		Progress: func(k, of, rows int) { p.Report("train", rows, float64(k-1)/float64(of)) },
 	}
 	if p.tells() {
-		opt.Forecast, opt.ForecastFrom = func(f cost.Forecast) { p.note(f.Text("points")) }, longWork
+		opt.Forecast, opt.ForecastFrom = func(f search.Forecast) { p.note(f.Text("points")) }, longWork
 	}
-	found, err := cost.LearningCurve(cmd.Context(), s, c.cfg, opt)
+	found, err := search.LearningCurve(cmd.Context(), s, c.cfg, opt)
 	p.Done()
 	if err != nil {
 		return err
@@ -141,7 +140,7 @@ func (c *learningCurve) run(cmd *cobra.Command, path string) error {
 }
 
 // show prints what was found, and writes it to the files that were asked for.
-func (c *learningCurve) show(cmd *cobra.Command, found *cost.Curve, name string) error {
+func (c *learningCurve) show(cmd *cobra.Command, found *search.Curve, name string) error {
 	if !c.json {
 		render.CurveText(cmd.OutOrStdout(), found)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"mercer/internal/app/render"
 	"mercer/internal/engine/report"
-	"mercer/internal/search/tune"
+	"mercer/internal/search"
 	"mercer/train"
 )
 
@@ -348,13 +348,13 @@ func TestReportOfASearch(t *testing.T) {
 // What the text of a search says of what it could not do, its report says, too.
 func TestReportOfASearchSaysWhatIsMissing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.html")
-	cand := func(c, mean, seconds float64, dropped string) *tune.Candidate {
-		return &tune.Candidate{Values: map[string]string{"c": fmt.Sprint(c)},
+	cand := func(c, mean, seconds float64, dropped string) *search.Candidate {
+		return &search.Candidate{Values: map[string]string{"c": fmt.Sprint(c)},
 			Config: train.Config{Learner: train.SVM{C: c}}, Mean: mean, Seconds: seconds, Dropped: dropped}
 	}
-	r := &tune.Result{Metric: "accuracy", Larger: true, Task: "classify",
+	r := &search.TuneResult{Metric: "accuracy", Larger: true, Task: "classify",
 		Splits: 2, Wrong: 3, Why: "they do not go together", AtEnd: []string{"c"},
-		Candidates: []*tune.Candidate{cand(10, 0.9, 0.02, ""), cand(1, 0.8, 0.01, ""), cand(100, 0, 0, "not enough memory")}}
+		Candidates: []*search.Candidate{cand(10, 0.9, 0.02, ""), cand(1, 0.8, 0.01, ""), cand(100, 0, 0, "not enough memory")}}
 	r.Picked = r.Candidates[0]
 	want := []string{"left out 3 combinations that cannot be (they do not go together)",
 		"dropped 1 not judged, such as c 100: not enough memory",

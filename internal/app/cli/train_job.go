@@ -101,7 +101,7 @@ func (t *training) run(cmd *cobra.Command, path string) error {
 	p.Done()
 	var chosen *render.AutoJSON
 	if r != nil && r.Auto != nil {
-		chosen = &render.AutoJSON{Report: r.Auto, Command: trainCommand(cmd, r.Auto.Config, path)}
+		chosen = &render.AutoJSON{AutoReport: r.Auto, Command: trainCommand(cmd, r.Auto.Config, path)}
 	}
 	return t.finish(cmd, r, tooWide(err, trained, advice), name, start, chosen)
 }

@@ -18,8 +18,7 @@ import (
 	"mercer/feature"
 	"mercer/internal/app/render"
 	"mercer/internal/engine/atomicfile"
-	"mercer/internal/search/cost"
-	"mercer/internal/search/tune"
+	"mercer/internal/search"
 	"mercer/kernel"
 	"mercer/train"
 )
@@ -27,7 +26,7 @@ import (
 // tuning is the state of the command tune.
 type tuning struct {
 	train training // what trains the model in the end
-	opt   tune.Options
+	opt   search.TuneOptions
 
 	axes      map[string]*axisFlag
 	space     string // file
@@ -125,7 +124,7 @@ func newTune() *cobra.Command {
 		f.Lookup(name).Usage = usage
 		f.Lookup(name).DefValue = ""
 	}
-	kinds, about := tune.FoldKinds()
+	kinds, about := search.FoldKinds()
 	for i := range kinds {
 		kinds[i] += " (" + about[i] + ")"
 	}
@@ -181,7 +180,7 @@ func (a *axisFlag) Set(s string) error {
 
 // axisFlags makes flags of settings that a search knows take several values.
 func axisFlags(f *pflag.FlagSet) map[string]*axisFlag {
-	known, axes := tune.Settings(), map[string]*axisFlag{}
+	known, axes := search.Settings(), map[string]*axisFlag{}
 	f.VisitAll(func(flag *pflag.Flag) {
 		name := strings.ReplaceAll(flag.Name, "-", "_")
 		if slices.Contains(known, name) && name != "seed" && name != "class_weight" {
@@ -193,8 +192,8 @@ func axisFlags(f *pflag.FlagSet) map[string]*axisFlag {
 }
 
 // makeSpace makes the space of the flags and the file.
-func (t *tuning) makeSpace(cmd *cobra.Command) (tune.Space, error) {
-	var s tune.Space
+func (t *tuning) makeSpace(cmd *cobra.Command) (search.Space, error) {
+	var s search.Space
 	var wrong error
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
 		a := t.axes[flag.Name]
@@ -207,7 +206,7 @@ func (t *tuning) makeSpace(cmd *cobra.Command) (tune.Space, error) {
 			wrong = a.single.Set(text) // one value that is no word
 			return
 		}
-		axis, err := tune.ParseAxis(flag.Name, strings.ToLower(text))
+		axis, err := search.ParseAxis(flag.Name, strings.ToLower(text))
 		if err != nil {
 			wrong = fmt.Errorf("--%w", err)
 			return
@@ -222,12 +221,12 @@ func (t *tuning) makeSpace(cmd *cobra.Command) (tune.Space, error) {
 		if err != nil {
 			return s, err
 		}
-		axes, err := tune.ReadAxes(text)
+		axes, err := search.ReadAxes(text)
 		if err != nil {
 			return s, fmt.Errorf("%s: %w", t.space, err)
 		}
 		for _, a := range axes {
-			if slices.ContainsFunc(s.Axes, func(b tune.Axis) bool { return a.Name == b.Name }) {
+			if slices.ContainsFunc(s.Axes, func(b search.Axis) bool { return a.Name == b.Name }) {
 				return s, usagef("--%s and %s both say what to try; leave out one of them", strings.ReplaceAll(a.Name, "_", "-"), t.space)
 			}
 			s.Axes = append(s.Axes, a)
@@ -285,7 +284,7 @@ func (t *tuning) check(cmd *cobra.Command) error {
 	case ridge.Path || ridge.Variance || ridge.Conformal != 0 || ridge.LambdaBy != "":
 		return usagef("--path, --variance, --conformal and --lambda-by are for mercer train; train with the settings that tune finds")
 	}
-	if kinds, _ := tune.FoldKinds(); o.Folds.Kind != "auto" && !slices.Contains(kinds, o.Folds.Kind) {
+	if kinds, _ := search.FoldKinds(); o.Folds.Kind != "auto" && !slices.Contains(kinds, o.Folds.Kind) {
 		return usagef("--fold-kind %q is not known; known are auto, %s", o.Folds.Kind, strings.Join(kinds, ", "))
 	}
 	if o.Metric != "" {
@@ -372,7 +371,7 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	defer data.file.Close()
 	o.Progress = func(stage string, done, all float64) { p.Report(stage, 0, done/all) }
 	if p.tells() {
-		o.Forecast, o.ForecastFrom = func(f cost.Forecast) { p.note(f.Text("configurations")) }, longWork
+		o.Forecast, o.ForecastFrom = func(f search.Forecast) { p.note(f.Text("configurations")) }, longWork
 	}
 	o.Note = func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s\n", cmd.CommandPath(), text) }
 	if t.train.test != "" && t.train.cfg.Bag == nil {
@@ -380,7 +379,7 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 			return tooWide(t.train.testData().Fits(ctx, read), filepath.Base(dataset.ShownPath(path)), "train with")
 		}
 	}
-	found, err := tune.Search(ctx, data.rows, space, *o)
+	found, err := search.Tune(ctx, data.rows, space, *o)
 	p.Done()
 	if err != nil {
 		return GoesOn(ctx, err, t.opt.Journal)
@@ -402,7 +401,7 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 }
 
 // finish saves the model and tells how it was found. failed, if not nil, is what went wrong with its test.
-func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, r *front.Result, failed error, path string,
+func (t *tuning) finish(cmd *cobra.Command, found *search.TuneResult, r *front.Result, failed error, path string,
 	searched time.Duration, start time.Time) error {
 	name := filepath.Base(dataset.ShownPath(path))
 	warnUnseen(cmd, r.Unseen)
@@ -446,7 +445,7 @@ func (t *tuning) finish(cmd *cobra.Command, found *tune.Result, r *front.Result,
 }
 
 // writeResults writes the file of --results.
-func (t *tuning) writeResults(found *tune.Result) error {
+func (t *tuning) writeResults(found *search.TuneResult) error {
 	f, err := atomicfile.Create(t.results)
 	if err != nil {
 		return err

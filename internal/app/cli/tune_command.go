@@ -7,12 +7,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"mercer/internal/search/tune"
+	"mercer/internal/search"
 )
 
 // trainCommand is the command line of train that makes the model that was picked, "" where there is none:
 // train has no flag for a column that is for folds alone.
-func (t *tuning) trainCommand(cmd *cobra.Command, found *tune.Result, path string) string {
+func (t *tuning) trainCommand(cmd *cobra.Command, found *search.TuneResult, path string) string {
 	if t.foldGroup != "" {
 		return ""
 	}
@@ -26,7 +26,7 @@ func (t *tuning) trainCommand(cmd *cobra.Command, found *tune.Result, path strin
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		name := strings.ReplaceAll(f.Name, "-", "_")
-		searched := slices.ContainsFunc(found.Candidates, func(c *tune.Candidate) bool { return c.Values[name] != "" })
+		searched := slices.ContainsFunc(found.Candidates, func(c *search.Candidate) bool { return c.Values[name] != "" })
 		if train.Lookup(f.Name) != nil && !searched && !contains(namesakes[cmd.Name()], f.Name) &&
 			!contains("output json progress report plots", f.Name) {
 			add(f.Name, strings.Trim(f.Value.String(), "[]"))
@@ -35,7 +35,7 @@ func (t *tuning) trainCommand(cmd *cobra.Command, found *tune.Result, path strin
 	if picked.Values["learner"] == "" && !cmd.Flags().Changed("learner") {
 		add("learner", picked.Config.LearnerName())
 	}
-	for _, name := range tune.Settings() {
+	for _, name := range search.Settings() {
 		value, flag := picked.Values[name], strings.ReplaceAll(name, "_", "-")
 		switch {
 		case value == "" || value == "auto" && (name == "lambda" || name == "c"):

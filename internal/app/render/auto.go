@@ -3,17 +3,15 @@ package render
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 
 	"mercer/internal/engine/units"
-	"mercer/internal/search/auto"
-	"mercer/internal/search/trial"
+	"mercer/internal/search"
 )
 
 // AutoJSON is what train --auto --json prints under "auto".
 type AutoJSON struct {
-	*auto.Report
+	*search.AutoReport
 
 	// Command trains the same model again; where the model is of fewer rows than there are, it
 	// trains the same configuration on all of them.
@@ -45,7 +43,7 @@ func AutoText(w io.Writer, a *AutoJSON) {
 		line("", "(%s)", exactFrom(e))
 	}
 	if a.Short != "" {
-		line("short", "%s; --budget %s would do", a.Short, budgetText(a.Wanted))
+		line("short", "%s; --budget %s would do", a.Short, search.BudgetText(a.Wanted))
 	}
 	line("time", "%s to choose, %s with the training", units.Seconds(a.Seconds), units.Seconds(a.Total))
 	if a.Short == "" {
@@ -56,20 +54,9 @@ func AutoText(w io.Writer, a *AutoJSON) {
 	fmt.Fprintln(w)
 }
 
-// budgetText is a number of seconds as --budget takes it.
-func budgetText(seconds float64) string {
-	switch {
-	case seconds < 60:
-		return fmt.Sprintf("%.0fs", seconds)
-	case seconds < 3600:
-		return fmt.Sprintf("%.0fm", math.Ceil(seconds/60))
-	}
-	return fmt.Sprintf("%.0fh", math.Ceil(seconds/3600))
-}
-
 // raceText is a table of candidates: their scores on each rung, best first, and why they were
 // dropped.
-func raceText(w io.Writer, r *trial.RaceResult) {
+func raceText(w io.Writer, r *search.RaceResult) {
 	fmt.Fprintf(w, "\n  %-40s", scoreNames[r.Metric])
 	for _, n := range r.Rungs {
 		fmt.Fprintf(w, "%12s", units.Count(n))

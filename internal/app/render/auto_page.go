@@ -6,8 +6,7 @@ import (
 
 	"mercer/internal/engine/report"
 	"mercer/internal/engine/units"
-	"mercer/internal/search/cost"
-	"mercer/internal/search/trial"
+	"mercer/internal/search"
 )
 
 // AutoSections are the sections of train --auto for TrainPage.
@@ -19,7 +18,7 @@ func AutoSections(a *AutoJSON) func(*report.Page) {
 			facts = append(facts, report.Fact{Name: []string{"why", "and"}[min(i, 1)], Value: why})
 		}
 		if a.Short != "" {
-			facts = append(facts, report.Fact{Name: "short", Value: a.Short, Remark: "--budget " + budgetText(a.Wanted) + " would do"})
+			facts = append(facts, report.Fact{Name: "short", Value: a.Short, Remark: "--budget " + search.BudgetText(a.Wanted) + " would do"})
 		}
 		facts = append(facts, report.Fact{Name: "time", Value: fmt.Sprintf("%s to choose, %s with the training", units.Seconds(a.Seconds),
 			units.Seconds(a.Total))})
@@ -38,12 +37,12 @@ func AutoSections(a *AutoJSON) func(*report.Page) {
 }
 
 // exactText is what an exact machine would have needed, and exactFrom where that is from.
-func exactText(e *cost.ExactPrediction) string {
+func exactText(e *search.ExactPrediction) string {
 	return fmt.Sprintf("a support vector machine with the kernel itself: %s for the Gram matrix, and %s a C and γ", units.Bytes(e.Bytes),
 		units.Roughly(e.Seconds))
 }
 
-func exactFrom(e *cost.ExactPrediction) string {
+func exactFrom(e *search.ExactPrediction) string {
 	first, last := e.Trials[0].Rows, e.Trials[len(e.Trials)-1].Rows
 	return fmt.Sprintf("extrapolated as n^%.1f from %s to %s rows", e.Exponent, units.Count(first), units.Count(last))
 }
@@ -52,7 +51,7 @@ func exactFrom(e *cost.ExactPrediction) string {
 var scoreNames = map[string]string{"accuracy": "accuracy in %", "rmse": "RMSE", "log_loss": "log loss", "hamming": "wrong labels in %"}
 
 // raceTable has a candidate a row, the best first.
-func raceTable(r *trial.RaceResult) *report.Table {
+func raceTable(r *search.RaceResult) *report.Table {
 	folds := ""
 	if r.Folds > 1 {
 		folds = fmt.Sprintf(", in %d folds", r.Folds)
@@ -93,7 +92,7 @@ func raceTable(r *trial.RaceResult) *report.Table {
 }
 
 // raceFigure shows the score of every training against its seconds.
-func raceFigure(heats []*trial.RaceResult) *report.Figure {
+func raceFigure(heats []*search.RaceResult) *report.Figure {
 	s := &report.Scatter{X: report.Axis{Name: "seconds of a candidate's trainings", Log: true}}
 	for _, h := range heats {
 		cloud := report.Cloud{Name: h.Of}

@@ -8,7 +8,7 @@ import (
 	"mercer/eval"
 	"mercer/internal/engine/units"
 	"mercer/internal/engine/visible"
-	"mercer/internal/search/cost"
+	"mercer/internal/search"
 )
 
 // ModelsJSON is what compare --json prints of models.
@@ -26,7 +26,7 @@ type ModelJSON struct {
 // ConfigsJSON is what compare --json prints of configurations.
 type ConfigsJSON struct {
 	*eval.ConfigComparison
-	Forecast *cost.Forecast `json:"forecast,omitempty"`
+	Forecast *search.Forecast `json:"forecast,omitempty"`
 }
 
 // figures are how many digits after the point a table of a metric shows, of values and of differences.

@@ -7,7 +7,7 @@ import (
 
 	"mercer/eval"
 	"mercer/internal/engine/report"
-	"mercer/internal/search/cost"
+	"mercer/internal/search"
 )
 
 func compared(names []string) *ModelsJSON {
@@ -61,7 +61,7 @@ func TestComparisons(t *testing.T) {
 		}
 	}
 	goldenJSON(t, "models", compared([]string{"a", "b"}))
-	goldenJSON(t, "configs", ConfigsJSON{configs([]string{"a", "b"}), &cost.Forecast{Seconds: 12}})
+	goldenJSON(t, "configs", ConfigsJSON{configs([]string{"a", "b"}), &search.Forecast{Seconds: 12}})
 	// A metric that is not known is an error, not a panic.
 	wrong := compared([]string{"a", "b"})
 	wrong.Metric = "beauty"

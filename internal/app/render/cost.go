@@ -5,19 +5,18 @@ import (
 	"io"
 
 	"mercer/internal/engine/units"
-	"mercer/internal/search/cost"
-	"mercer/internal/search/trial"
+	"mercer/internal/search"
 )
 
 // CostText writes what train --estimate predicts, and the trials that it rests on.
-func CostText(w io.Writer, c *cost.Prediction) {
+func CostText(w io.Writer, c *search.Prediction) {
 	rows := units.Count(c.Rows)
 	if c.RowsGuessed {
 		rows = "about " + rows + " (by the share of the file that was read)"
 	}
 	Line(w, "estimate", "%s", c.Text())
 	Line(w, "rows", "%s", rows)
-	Line(w, "training", "%s; %s features, %s", trial.Describe(c.Plan.Config), units.Count(c.Plan.Features),
+	Line(w, "training", "%s; %s features, %s", search.Describe(c.Plan.Config), units.Count(c.Plan.Features),
 		units.Plural(c.Plan.Outputs, "output"))
 	metric := ""
 	if c.Metric > 0 {

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"mercer/internal/engine/units"
-	"mercer/internal/search/cost"
+	"mercer/internal/search"
 )
 
 // CurveText writes learning curves as tables with a small picture of the test errors.
-func CurveText(w io.Writer, c *cost.Curve) {
+func CurveText(w io.Writer, c *search.Curve) {
 	what := map[string]string{"error": "error in %", "rmse": "RMSE", "hamming": "wrong labels in %"}[c.Metric]
 	number := func(v float64) string {
 		if c.Metric == "rmse" {
@@ -32,7 +32,7 @@ func CurveText(w io.Writer, c *cost.Curve) {
 		return number(mean) + " ± " + number(sd)
 	}
 	fmt.Fprintf(w, "  %s; %s; tested on %s rows\n", what, seedsText(c.Seeds), units.Count(c.Held))
-	table := func(title string, points []cost.CurvePoint) {
+	table := func(title string, points []search.CurvePoint) {
 		fmt.Fprintf(w, "\n  %-12s%10s%10s%20s%20s%10s%10s\n", title, "rows", "features", "train", "test", "seconds", "memory")
 		line := spark(points)
 		for i, p := range points {
@@ -40,7 +40,7 @@ func CurveText(w io.Writer, c *cost.Curve) {
 				spread(p.Train, p.TrainSD), spread(p.Test, p.TestSD), units.Seconds(p.Seconds), units.Bytes(p.Bytes), line[i])
 		}
 	}
-	law := func(l *cost.Law, n string) {
+	law := func(l *search.Law, n string) {
 		if l == nil {
 			return
 		}
@@ -76,7 +76,7 @@ func seedsText(seeds int) string {
 
 // spark are bars as long as the points' test errors, the largest having 20 characters, in eighths
 // of a character.
-func spark(points []cost.CurvePoint) []string {
+func spark(points []search.CurvePoint) []string {
 	most := 0.0
 	for _, p := range points {
 		if !math.IsInf(p.Test, 1) && p.Test > most {

@@ -5,15 +5,15 @@ import (
 	"io"
 	"strconv"
 
-	"mercer/internal/search/cost"
+	"mercer/internal/search"
 )
 
 // CurveCSV writes the points of learning curves, a line each; by says what grows, or that a point is extrapolated.
-func CurveCSV(w io.Writer, c *cost.Curve) error {
+func CurveCSV(w io.Writer, c *search.Curve) error {
 	rows := [][]string{{"by", "rows", "features", "training", "training_sd", "test", "test_sd", "seconds", "bytes"}}
 	for _, part := range []struct {
 		by     string
-		points []cost.CurvePoint
+		points []search.CurvePoint
 	}{{"rows", c.ByRows}, {"features", c.ByFeatures}} {
 		for _, p := range part.points {
 			row := []string{part.by, strconv.Itoa(p.Rows), strconv.Itoa(p.Features)}

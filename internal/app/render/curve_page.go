@@ -6,23 +6,22 @@ import (
 
 	"mercer/internal/engine/report"
 	"mercer/internal/engine/units"
-	"mercer/internal/search/cost"
-	"mercer/internal/search/trial"
+	"mercer/internal/search"
 )
 
 // CurvePage is the page of learning curves; data names the rows.
-func CurvePage(c *cost.Curve, data string) *report.Page {
+func CurvePage(c *search.Curve, data string) *report.Page {
 	name := map[string]string{"error": "error", "rmse": "RMSE", "hamming": "wrong labels"}[c.Metric]
 	percent := c.Metric != "rmse"
 	page := &report.Page{Title: "Learning curve of " + data,
-		Subtitle: fmt.Sprintf("%s; %s, tested on %s rows", trial.Describe(c.Config), seedsText(c.Seeds), units.Count(c.Held))}
+		Subtitle: fmt.Sprintf("%s; %s, tested on %s rows", search.Describe(c.Config), seedsText(c.Seeds), units.Count(c.Held))}
 	y := report.Axis{Name: name, Percent: percent, Log: true}
 	if !percent {
 		y.Name += " of test and training rows"
 	}
 	rows := page.Section("More rows")
 	lines := curveLines(c.ByRows, y, report.Axis{Name: "training rows n", Log: true},
-		func(p cost.CurvePoint) float64 { return float64(p.Rows) })
+		func(p search.CurvePoint) float64 { return float64(p.Rows) })
 	if n := len(c.Extrapolated); c.RowsLaw != nil && n > 0 {
 		lines.Curves = append(lines.Curves, lawCurve(c.RowsLaw, float64(c.ByRows[0].Rows), float64(c.Extrapolated[n-1].Rows)))
 	}
@@ -36,7 +35,7 @@ func CurvePage(c *cost.Curve, data string) *report.Page {
 	if len(c.ByFeatures) > 0 {
 		features := page.Section("More features")
 		lines := curveLines(c.ByFeatures, y, report.Axis{Name: "features D", Log: true},
-			func(p cost.CurvePoint) float64 { return float64(p.Features) })
+			func(p search.CurvePoint) float64 { return float64(p.Features) })
 		if c.FeaturesLaw != nil {
 			lines.Curves = append(lines.Curves, lawCurve(c.FeaturesLaw, float64(c.ByFeatures[0].Features),
 				float64(c.ByFeatures[len(c.ByFeatures)-1].Features)))
@@ -49,7 +48,7 @@ func CurvePage(c *cost.Curve, data string) *report.Page {
 	time := &report.Lines{X: report.Axis{Name: "seconds of a training", Log: true}, Y: y}
 	for _, part := range []struct {
 		name   string
-		points []cost.CurvePoint
+		points []search.CurvePoint
 	}{{"growing rows", c.ByRows}, {"growing features", c.ByFeatures}} {
 		line := report.Curve{Name: part.name, Points: true}
 		for _, p := range part.points {
@@ -68,7 +67,7 @@ func CurvePage(c *cost.Curve, data string) *report.Page {
 }
 
 // curveLines draws the training and the test errors with bands.
-func curveLines(points []cost.CurvePoint, y, x report.Axis, at func(cost.CurvePoint) float64) *report.Lines {
+func curveLines(points []search.CurvePoint, y, x report.Axis, at func(search.CurvePoint) float64) *report.Lines {
 	test, train := report.Curve{Name: "test", Points: true}, report.Curve{Name: "training", Points: true}
 	add := func(c *report.Curve, x, mean, sd float64) {
 		if mean <= 0 {
@@ -91,7 +90,7 @@ func curveLines(points []cost.CurvePoint, y, x report.Axis, at func(cost.CurvePo
 }
 
 // lawCurve is a law between two numbers of rows or features.
-func lawCurve(l *cost.Law, from, to float64) report.Curve {
+func lawCurve(l *search.Law, from, to float64) report.Curve {
 	const steps = 40
 	c := report.Curve{Name: "fitted law", Dashed: true}
 	for i := range steps + 1 {
@@ -104,7 +103,7 @@ func lawCurve(l *cost.Law, from, to float64) report.Curve {
 }
 
 // lawText is a law as a sentence.
-func lawText(l *cost.Law, n string, percent bool) string {
+func lawText(l *search.Law, n string, percent bool) string {
 	factor, unit := 1.0, ""
 	if percent {
 		factor, unit = 100, " %"
@@ -113,7 +112,7 @@ func lawText(l *cost.Law, n string, percent bool) string {
 		unit)
 }
 
-func curveTable(points []cost.CurvePoint, beyond []cost.Extrapolated, name string, percent bool, seeds int) *report.Table {
+func curveTable(points []search.CurvePoint, beyond []search.Extrapolated, name string, percent bool, seeds int) *report.Table {
 	number := func(v float64) string {
 		if percent {
 			return fmt.Sprintf("%.2f", 100*v)

@@ -8,23 +8,23 @@ import (
 
 	"mercer/eval"
 	"mercer/internal/engine/units"
-	"mercer/internal/search/tune"
+	"mercer/internal/search"
 )
 
 // TuneJSON is what tune --json prints: what train does, and the search.
 type TuneJSON struct {
 	TrainJSON
-	Search  *tune.Result    `json:"search"`
-	Picked  *tune.Candidate `json:"picked"`
-	Seconds float64         `json:"search_seconds"`
+	Search  *search.TuneResult `json:"search"`
+	Picked  *search.Candidate  `json:"picked"`
+	Seconds float64            `json:"search_seconds"`
 
 	// Command trains the same model again, without a search.
 	Command string `json:"command,omitempty"`
 }
 
 // axisNames are the settings in which candidates differ.
-func axisNames(found *tune.Result) (differ, same []string) {
-	for _, name := range tune.Settings() {
+func axisNames(found *search.TuneResult) (differ, same []string) {
+	for _, name := range search.Settings() {
 		values := map[string]bool{}
 		for _, c := range found.Candidates {
 			values[c.Values[name]] = true
@@ -43,7 +43,7 @@ const shownTrials = 20
 
 // SearchText writes how the candidates of a search did, the best first, and after how many seconds. Command is what trains the model
 // again without a search, "" where there is none.
-func SearchText(w io.Writer, r *tune.Result, seconds float64, command string) {
+func SearchText(w io.Writer, r *search.TuneResult, seconds float64, command string) {
 	line := linesTo(w)
 	judged := 0
 	for _, c := range r.Candidates {
@@ -113,7 +113,7 @@ func SearchText(w io.Writer, r *tune.Result, seconds float64, command string) {
 }
 
 // tookText is how long a candidate took, which an older journal does not say.
-func tookText(c *tune.Candidate) string {
+func tookText(c *search.Candidate) string {
 	if c.Seconds == 0 {
 		return "-"
 	}
@@ -121,7 +121,7 @@ func tookText(c *tune.Candidate) string {
 }
 
 // leftOutText says how many combinations were not tried, "" if all were.
-func leftOutText(r *tune.Result) string {
+func leftOutText(r *search.TuneResult) string {
 	if r.Wrong == 0 {
 		return ""
 	}
@@ -129,7 +129,7 @@ func leftOutText(r *tune.Result) string {
 }
 
 // droppedText says how many candidates have no scores and why the last has none, "" if all have some.
-func droppedText(r *tune.Result, differ []string) string {
+func droppedText(r *search.TuneResult, differ []string) string {
 	n := 0
 	for _, c := range r.Candidates {
 		if c.Dropped != "" {
@@ -144,7 +144,7 @@ func droppedText(r *tune.Result, differ []string) string {
 }
 
 // endText names the settings that were picked at an end of what was tried, "" if none was.
-func endText(r *tune.Result) string {
+func endText(r *search.TuneResult) string {
 	if len(r.AtEnd) == 0 {
 		return ""
 	}
@@ -158,7 +158,7 @@ func endText(r *tune.Result) string {
 // workText is one kind of work that a search did, and how much less that is than without sharing.
 type workText struct{ what, text string }
 
-func workTexts(r *tune.Result) (all []workText) {
+func workTexts(r *search.TuneResult) (all []workText) {
 	for _, w := range []struct {
 		what        string
 		done, alone int64
@@ -181,7 +181,7 @@ func workTexts(r *tune.Result) (all []workText) {
 }
 
 // foldsText is how rows were divided, in words.
-func foldsText(r *tune.Result) string {
+func foldsText(r *search.TuneResult) string {
 	repeats := ""
 	if r.Folds.Repeats > 1 {
 		repeats = fmt.Sprintf(", %d times", r.Folds.Repeats)

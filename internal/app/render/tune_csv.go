@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strconv"
 
-	"mercer/internal/search/tune"
+	"mercer/internal/search"
 )
 
 // SearchCSV writes all candidates of a search with their scores, a line each.
-func SearchCSV(w io.Writer, r *tune.Result) error {
+func SearchCSV(w io.Writer, r *search.TuneResult) error {
 	differ, same := axisNames(r)
 	names := append(differ, same...)
 	slices.Sort(names)

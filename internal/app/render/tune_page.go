@@ -11,17 +11,17 @@ import (
 	"mercer/eval"
 	"mercer/internal/engine/report"
 	"mercer/internal/engine/units"
-	"mercer/internal/search/tune"
+	"mercer/internal/search"
 )
 
 // searchPage adds what a search tried, what came of it after how many seconds, and the command that trains the same model
 // again, if there is one.
-func searchPage(page *report.Page, r *tune.Result, took float64, command string) {
+func searchPage(page *report.Page, r *search.TuneResult, took float64, command string) {
 	metric, err := eval.MetricNamed(r.Metric)
 	if err != nil {
 		return
 	}
-	var judged []*tune.Candidate
+	var judged []*search.Candidate
 	for _, c := range r.Candidates {
 		if c.Dropped == "" {
 			judged = append(judged, c)
@@ -75,7 +75,7 @@ func searchPage(page *report.Page, r *tune.Result, took float64, command string)
 
 // searchSeconds shows the score of every configuration against its seconds, by learner; nil where no
 // time is known.
-func searchSeconds(metric *eval.Metric, judged []*tune.Candidate) *report.Figure {
+func searchSeconds(metric *eval.Metric, judged []*search.Candidate) *report.Figure {
 	s := &report.Scatter{X: report.Axis{Name: "seconds of a configuration's trainings", Log: true},
 		Y: report.Axis{Name: metric.Title, Percent: metric.Percent}}
 	for _, c := range judged {
@@ -104,7 +104,7 @@ func searchSeconds(metric *eval.Metric, judged []*tune.Candidate) *report.Figure
 }
 
 // tuningGrid shows two settings as rows and columns; what was not judged is an empty cell.
-func tuningGrid(metric *eval.Metric, judged []*tune.Candidate, rows, columns string) *report.Figure {
+func tuningGrid(metric *eval.Metric, judged []*search.Candidate, rows, columns string) *report.Figure {
 	h := &report.HeatMap{RowName: rows, ColumnName: columns, Legend: metric.Title, Percent: metric.Percent}
 	values := func(name string) []string {
 		var list []string
@@ -146,7 +146,7 @@ func tuningGrid(metric *eval.Metric, judged []*tune.Candidate, rows, columns str
 		Caption: "Mean " + metric.Title + " over the folds; " + better + " is better. A star marks the one that was trained.", Drawing: h}
 }
 
-func trialTable(metric *eval.Metric, judged []*tune.Candidate, differ []string) *report.Table {
+func trialTable(metric *eval.Metric, judged []*search.Candidate, differ []string) *report.Table {
 	t := &report.Table{Caption: "Configurations, the best first"}
 	for _, name := range differ {
 		t.Columns = append(t.Columns, report.Column{Name: name})
@@ -180,6 +180,6 @@ func trialTable(metric *eval.Metric, judged []*tune.Candidate, differ []string) 
 
 // SearchSections are the sections of a search for TrainPage: what it tried and what came of it after how many seconds, and the
 // command that trains the same model again, "" if there is none.
-func SearchSections(r *tune.Result, took float64, command string) func(*report.Page) {
+func SearchSections(r *search.TuneResult, took float64, command string) func(*report.Page) {
 	return func(page *report.Page) { searchPage(page, r, took, command) }
 }

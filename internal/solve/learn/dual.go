@@ -58,16 +58,8 @@ type dual struct {
 
 	seed uint64
 
-	// floor is an objective so small that it counts as 0, for which a relative gap is meaningless.
-	floor float64
-
-	// tolerance bounds the violations; at 0, gapTarget bounds the relative gap instead.
-	tolerance float64
-	maxPasses int
-	progress  func(passes int, share float64)
-
-	// ends says that Newton's steps end what coordinate descent has not (proximalPoint).
-	ends bool
+	dualEnd
+	progress func(passes int, share float64)
 
 	norm   []float32 // n: ‖zᵢ‖²
 	out    []*output
@@ -91,6 +83,26 @@ type output struct {
 	// largest violation of the last pass.
 	limit float64
 
+	checked
+	repairs
+	done bool
+}
+
+// dualEnd says when a dual solver ends.
+type dualEnd struct {
+	// floor is an objective so small that it counts as 0, for which a relative gap is meaningless.
+	floor float64
+
+	// tolerance bounds the violations; at 0, gapTarget bounds the relative gap instead.
+	tolerance float64
+	maxPasses int
+
+	// ends says that Newton's steps end what coordinate descent has not (proximalPoint).
+	ends bool
+}
+
+// checked is how far an output is from the minimum.
+type checked struct {
 	// worst and gap are the largest violation and the sum of gap terms found by
 	// the last pass or check, and value is the dual objective.
 	worst, gap, value float64
@@ -99,9 +111,6 @@ type output struct {
 	// which also finds whether no β can move to s = 0.
 	repair float64
 	stuck  bool
-
-	repairs
-	done bool
 }
 
 // shift is b + ρs, which is added to all scores.

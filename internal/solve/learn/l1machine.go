@@ -16,15 +16,24 @@ type l1Machine struct {
 	intercept bool
 	order     *random.Stream
 
-	w, next     []float64 // D+1 weights, the intercept last; those of the model's minimum
-	g, h        []float64 // D+1: the losses' gradient, the diagonal of their Hessian
-	score, move []float64 // n: Zw and the move's Z(next - w)
-	r, curve    []float64 // n: cᵢℓ′ and cᵢℓ″
-	work, trial []float64 // n
-	narrow      []float32 // n: r, or cᵢℓ″ times the move so far, in float32
-	narrowCurve []float32 // n: cᵢℓ″
-	active      []int32   // columns that are still in use
+	w, next []float64 // D+1 weights, the intercept last; those of the model's minimum
+	g, h    []float64 // D+1: the losses' gradient, the diagonal of their Hessian
+	active  []int32   // columns that are still in use
+	l1Rows
+	l1Outcome
+}
 
+// l1Rows has a number for each row.
+type l1Rows struct {
+	score, move []float64 // Zw and the move's Z(next - w)
+	r, curve    []float64 // cᵢℓ′ and cᵢℓ″
+	work, trial []float64
+	narrow      []float32 // r, or cᵢℓ″ times the move so far, in float32
+	narrowCurve []float32 // cᵢℓ″
+}
+
+// l1Outcome is what a machine came to.
+type l1Outcome struct {
 	value      float64 // of the objective
 	violation  float64
 	iterations int
@@ -47,7 +56,7 @@ func newL1Machine(z *columns, loss pointLoss, cost []float64, intercept bool) *l
 
 // forget drops what is needed only for solving.
 func (m *l1Machine) forget() {
-	*m = l1Machine{w: m.w, value: m.value, violation: m.violation, iterations: m.iterations, sweeps: m.sweeps, converged: m.converged}
+	*m = l1Machine{w: m.w, l1Outcome: m.l1Outcome}
 }
 
 // start begins at output t of a model.

@@ -38,19 +38,29 @@ type newton struct {
 	origin float64 // ‖g‖ at 0
 	start  []float64
 
+	iter int
+	newtonEnd
+	newtonStep
+}
+
+// newtonEnd says when Newton's method ends.
+type newtonEnd struct {
 	// tolerance is relative to the gradient at the origin. It is reduced, down to finest, if most of that
 	// is the intercept's: asked times the norm by centred is the upper bound.
 	tolerance, asked float64
 	centred          func(g []float64) float64 // nil: there is no intercept
-	iter             int
-	stalled          int // consecutive points without progress
 
-	m, s, r, d   []float64 // preconditioner; step, residual and direction of conjugate gradients
+	best    float64 // the smallest relative gradient so far
+	stalled int     // consecutive points without progress
+	end     bool    // at the last point accepted
+}
+
+// newtonStep is the step that conjugate gradients find, and the search along it.
+type newtonStep struct {
+	m, s, r, d   []float64 // preconditioner; step, residual and direction
 	rz, model    float64   // rᵀM⁻¹r; the quadratic model's value
 	inner        int
 	slope, alpha float64 // gᵀs and the step along s
-	best         float64 // the smallest relative gradient so far
-	end          bool    // at the last point accepted
 }
 
 type newtonState int
@@ -89,8 +99,8 @@ func newNewton(penalised []bool, start []float64, tolerance float64, maxIter int
 		return v
 	}
 	return &newton{
-		penalised: penalised, maxIter: maxIter, start: start, tolerance: tolerance, best: math.Inf(1),
-		x: next(), out: next(), w: next(), g: next(), m: next(), s: next(), r: next(), d: next(),
+		penalised: penalised, maxIter: maxIter, start: start, newtonEnd: newtonEnd{tolerance: tolerance, best: math.Inf(1)},
+		x: next(), out: next(), w: next(), g: next(), newtonStep: newtonStep{m: next(), s: next(), r: next(), d: next()},
 	}
 }
 

@@ -160,7 +160,7 @@ func (s *SharedPrimal) addPass(ctx context.Context, to []float64, g *primalFit) 
 	// Products with the Hessian take the curvatures at the last point accepted, which evaluating there gives.
 	curving := false
 	for _, m := range s.f.machines {
-		at := &newton{x: m.w, out: make([]float64, len(m.out)), state: trying, end: m.end || m.evaluates()}
+		at := &newton{x: m.w, out: make([]float64, len(m.out)), state: trying, newtonEnd: newtonEnd{end: m.end || m.evaluates()}}
 		curving = curving || !at.end
 		g.machines = append(g.machines, at)
 	}
@@ -170,7 +170,7 @@ func (s *SharedPrimal) addPass(ctx context.Context, to []float64, g *primalFit) 
 		}
 	}
 	for i, m := range s.f.machines {
-		g.machines[i] = &newton{x: m.x, out: make([]float64, len(m.out)), state: m.state, end: m.end}
+		g.machines[i] = &newton{x: m.x, out: make([]float64, len(m.out)), state: m.state, newtonEnd: newtonEnd{end: m.end}}
 	}
 	if err := g.pass(ctx); err != nil {
 		return err

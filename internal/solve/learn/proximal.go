@@ -48,12 +48,16 @@ type proximalPoint struct {
 	db       float64
 	x, u, du []float64 // n
 	free     []int32   // J
-	columns  int       // of the system with D columns: one more for b
+	proximalSystem
+}
 
-	trace  float64 // of ZᵀZ
-	system []float64
-	block  []float64
-	rows   matrix.Dense // Z_J
+// proximalSystem is the system of equations that gives a step.
+type proximalSystem struct {
+	columns int     // of the system with D columns: one more for b
+	trace   float64 // of ZᵀZ
+	system  []float64
+	block   []float64
+	rows    matrix.Dense // Z_J
 }
 
 const (
@@ -110,7 +114,7 @@ func (f *dual) newton(ctx context.Context, work []*output) error {
 	defer inTurn.Unlock()
 	n, d := f.n, f.d
 	p := &proximalPoint{
-		f: f, box: f.loss.(*boxed), columns: d,
+		f: f, box: f.loss.(*boxed), proximalSystem: proximalSystem{columns: d},
 		w: make([]float64, d), g: make([]float64, d), dw: make([]float64, d),
 		x: make([]float64, n), u: make([]float64, n), du: make([]float64, n),
 	}

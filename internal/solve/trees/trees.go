@@ -12,7 +12,7 @@ import (
 
 // Levels is the number of questions of a tree, and Leaves that of its values for an output.
 const (
-	Levels = 6
+	Levels = vec.Questions // of a group, all of which are asked at once
 	Leaves = 1 << Levels
 )
 
