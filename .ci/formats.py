@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from tables import convert, folder, hole, lines, mercer, same, same_lines
 
-n = 5000
+n = 2500
 rng = np.random.default_rng(1)
 table = pa.table({
     "i8": pa.array(hole([i % 100 - 50 for i in range(n)], 7), pa.int8()),
