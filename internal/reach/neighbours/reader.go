@@ -29,6 +29,9 @@ func Open(path string) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: is no file; an index is read at many places, so copy it to one", path)
+	}
 	// A file of another kind is not read.
 	head := make([]byte, len(magic))
 	if _, err := io.ReadFull(f, head); err != nil || string(head) != magic {
@@ -42,12 +45,18 @@ func Open(path string) (*Index, error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	x, err := parse(b)
-	if err != nil {
+	var x *Index
+	if err := guarded(path, func() error {
+		var err error
+		if x, err = parse(b); err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+		return err
+	}); err != nil {
 		free(b)
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
-	x.free = func() { free(b) }
+	x.path, x.free = path, func() { free(b) }
 	return x, nil
 }
 

@@ -38,7 +38,15 @@ type Options struct {
 
 // Search finds the nearest rows of each row of x, nearest first, and those with the smaller number first among
 // equally near ones. The result does not depend on the number of threads.
-func (x *Index) Search(rows matrix.Rows, opt Options) ([][]Neighbour, error) {
+func (x *Index) Search(rows matrix.Rows, opt Options) (found [][]Neighbour, err error) {
+	err = guarded(x.path, func() error {
+		found, err = x.search(rows, opt)
+		return err
+	})
+	return found, err
+}
+
+func (x *Index) search(rows matrix.Rows, opt Options) ([][]Neighbour, error) {
 	switch {
 	case opt.K < 1:
 		return nil, fmt.Errorf("%d neighbours; give 1 or more", opt.K)
