@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -74,7 +75,7 @@ func traced(t *testing.T, temporary, stdin string, args []string, before func(c 
 		files[i+1] = f
 	}
 	attr := &syscall.ProcAttr{Sys: &syscall.SysProcAttr{Ptrace: true},
-		Env: append(os.Environ(), "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", patient+"=1", "TMPDIR="+temporary)}
+		Env: append(os.Environ(), "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", tracedEnv+"=1", patient+"=1", "TMPDIR="+temporary)}
 	for _, f := range files {
 		defer f.Close()
 		attr.Files = append(attr.Files, f.Fd())
@@ -87,7 +88,7 @@ func traced(t *testing.T, temporary, stdin string, args []string, before func(c 
 	}
 	stop := time.AfterFunc(5*time.Minute, func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 	defer stop.Stop()
-	tr := &tracer{pid: pid, before: before, counts: map[string]int{}, threads: map[int]*thread{}}
+	tr := &tracer{pid: pid, before: before, counts: map[string]int{}, threads: map[int]bool{}}
 	status, err := tr.run()
 	if err != nil {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -107,13 +108,7 @@ type tracer struct {
 	pid     int
 	before  func(c *sysCall) tampering
 	counts  map[string]int
-	threads map[int]*thread
-}
-
-// thread is one of a traced process: whether it is in a call, and what that is to return, if not what the kernel says.
-type thread struct {
-	inside bool
-	errno  syscall.Errno
+	threads map[int]bool
 }
 
 const (
@@ -121,9 +116,32 @@ const (
 	exitKill    = 0x100000   // PTRACE_O_EXITKILL
 )
 
+// tracedEnv is the variable of the environment that makes this process stop at calls about files, for whoever traces it.
+const tracedEnv = "MERCER_TEST_TRACED"
+
+func init() {
+	if os.Getenv(tracedEnv) == "" {
+		return
+	}
+	// Instructions for the kernel: load the number of the call; stop if it is one of the list; go on.
+	filter := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}}
+	for number := range fileCalls {
+		filter = append(filter, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: uint32(number)},
+			unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_TRACE})
+	}
+	filter = append(filter, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW})
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		panic(err)
+	}
+	if _, _, err := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&program))); err != 0 {
+		panic(err)
+	}
+}
+
 func (tr *tracer) run() (status syscall.WaitStatus, err error) {
-	options := syscall.PTRACE_O_TRACESYSGOOD | syscall.PTRACE_O_TRACECLONE | exitKill
-	for begun := false; ; {
+	options := syscall.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACESECCOMP | exitKill
+	for {
 		id, err := syscall.Wait4(-1, &status, syscall.WALL|ownChildren, nil)
 		if err == syscall.EINTR {
 			continue
@@ -132,48 +150,33 @@ func (tr *tracer) run() (status syscall.WaitStatus, err error) {
 			return 0, fmt.Errorf("waiting: %w", err)
 		}
 		if status.Exited() || status.Signaled() {
-			if delete(tr.threads, id); id == tr.pid {
+			if id == tr.pid {
 				return status, nil
 			}
 			continue
 		}
-		if !begun { // stopped by its exec
-			begun = true
-			if err := syscall.PtraceSetOptions(id, options); err != nil {
-				return 0, err
-			}
-			tr.threads[id] = &thread{}
-			_ = syscall.PtraceSyscall(id, 0)
-			continue
-		}
-		th, sig := tr.threads[id], int(status.StopSignal())
+		sig := int(status.StopSignal())
 		switch {
-		case th == nil: // a new one, stopped as it begins
-			tr.threads[id], sig = &thread{}, 0
-		case sig == int(syscall.SIGTRAP|0x80):
-			tr.call(id, th)
-			sig = 0
+		case !tr.threads[id]: // stopped as it begins, the first by its exec
+			if id == tr.pid {
+				if err := syscall.PtraceSetOptions(id, options); err != nil {
+					return 0, err
+				}
+			}
+			tr.threads[id], sig = true, 0
 		case sig == int(syscall.SIGTRAP):
-			sig = 0
+			if sig = 0; status.TrapCause() == unix.PTRACE_EVENT_SECCOMP {
+				tr.call(id)
+			}
 		}
-		_ = syscall.PtraceSyscall(id, sig) // which may have been killed
+		_ = syscall.PtraceCont(id, sig) // which may have been killed
 	}
 }
 
-// call is the beginning or the end of a call.
-func (tr *tracer) call(id int, th *thread) {
-	th.inside = !th.inside
-	if !th.inside && th.errno == 0 {
-		return
-	}
+// call is the beginning of a call.
+func (tr *tracer) call(id int) {
 	var r syscall.PtraceRegs
 	if syscall.PtraceGetRegs(id, &r) != nil {
-		return
-	}
-	if !th.inside {
-		r.Rax = -uint64(th.errno)
-		th.errno = 0
-		_ = syscall.PtraceSetRegs(id, &r)
 		return
 	}
 	call, known := fileCalls[r.Orig_rax]
@@ -198,8 +201,7 @@ func (tr *tracer) call(id int, th *thread) {
 	tr.counts[key]++
 	switch do := tr.before(c); {
 	case do.errno != 0:
-		th.errno = do.errno
-		r.Orig_rax = ^uint64(0)
+		r.Orig_rax, r.Rax = ^uint64(0), -uint64(do.errno)
 		_ = syscall.PtraceSetRegs(id, &r)
 	case do.bytes != 0:
 		r.Rdx = uint64(do.bytes)
