@@ -147,3 +147,24 @@ func TestDevicesAreNoJournals(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A file of other things is kept though it has no whole line; what a power failure leaves of a journal, zeros among it, is one.
+func TestWhatIsNoJournalIsKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	for text, journal := range map[string]bool{
+		"": true, `"he`: true, "\x00\x00\x00": true, `"head" "0` + "\x00\x00": true, "notes": false, `{"a":1}`: false, "\x00\x00x": false,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		j, err := Open(path, "head", func(int, []byte) error { return nil })
+		if (err == nil) != journal {
+			t.Errorf("%q: %v", text, err)
+		}
+		if err == nil {
+			j.Close()
+		} else if now, _ := os.ReadFile(path); string(now) != text || !strings.Contains(err.Error(), path+": is not a journal") {
+			t.Errorf("%q: %v, and %q is left", text, err, now)
+		}
+	}
+}

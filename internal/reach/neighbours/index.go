@@ -8,6 +8,7 @@ package neighbours
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"mercer/dataset"
 	"mercer/feature"
@@ -59,9 +60,11 @@ type Index struct {
 	codes  []uint64  // rows × words
 	cellOf []uint32  // rows; none without cells
 
-	path string
-	file []byte
-	free func()
+	path     string
+	file     []byte
+	free     func()
+	verified func() error // Verify, once
+	spoiled  atomic.Bool  // a feature is no number
 }
 
 // Info describes the index.

@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"sync"
 	"unsafe"
 
 	"mercer/internal/engine/safetensors"
@@ -17,8 +18,8 @@ import (
 	"mercer/matrix"
 )
 
-// Open opens the index at a path. Its features are mapped into memory where the system can, and checked when Verify
-// or a change of the index reads them; all else is checked now.
+// Open opens the index at a path. Its features are mapped into memory where the system can, and checked when Verify,
+// a change of the index or the first search of all rows reads them; all else is checked now.
 func Open(path string) (*Index, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -69,7 +70,10 @@ func words(n int64) []byte {
 // mostBytes bounds what the map of an index, and that of its codes, may hold, however much MERCER_MAX_MEMORY allows. Tests of damaged files make it less.
 var mostBytes int64 = 16 << 30
 
-var errCut = errors.New("the index is cut short or damaged; make it anew")
+var (
+	errCut     = errors.New("the index is cut short or damaged; make it anew")
+	errDamaged = errors.New("the features of the index are damaged; make it anew")
+)
 
 // parse reads an index from the bytes of its file, which it goes on using and whose address is a multiple of 8.
 func parse(b []byte) (*Index, error) {
@@ -91,6 +95,7 @@ func parse(b []byte) (*Index, error) {
 		return nil, err
 	}
 	x := &Index{file: b}
+	x.verified = sync.OnceValue(x.Verify)
 	if meta["format"] != "mercer-index" || meta["version"] != version {
 		return nil, fmt.Errorf("an index of version %q, and this program reads version %s; make it anew, or take a newer program", meta["version"], version)
 	}
@@ -222,7 +227,7 @@ func (x *Index) restoreCells(tensors safetensors.Tensors) error {
 func (x *Index) Verify() error {
 	n := 4 * int64(x.info.Rows) * int64(x.info.Features)
 	if crc32.Checksum(x.file[align:align+n], castagnoli) != x.info.FeatureSum {
-		return errors.New("the features of the index are damaged; make it anew")
+		return errDamaged
 	}
 	return nil
 }
