@@ -24,7 +24,7 @@ func open(t *testing.T, path string) (*Journal, []string) {
 	return j, lines
 }
 
-// Wherever a file is cut, the lines before stay, and what is added stands behind them.
+// Wherever a file is cut, or has zeros from there on, the lines before stay, and what is added stands behind them.
 func TestCutJournalsGoOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	j, lines := open(t, path)
@@ -45,8 +45,13 @@ func TestCutJournalsGoOn(t *testing.T) {
 	if err != nil || string(text) != want {
 		t.Fatalf("%q, %v", text, err)
 	}
-	for cut := range len(text) + 1 {
-		if err := os.WriteFile(path, text[:cut], 0o600); err != nil {
+	for cut := range 2 * len(text) {
+		left := slices.Clone(text) // every other time with zeros behind the cut, where the size has reached the disk and not what was written
+		if clear(left[(cut+1)/2:]); cut%2 == 0 {
+			left = left[:cut/2]
+		}
+		cut = (cut + 1) / 2
+		if err := os.WriteFile(path, left, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		j, lines := open(t, path)
