@@ -17,9 +17,11 @@ import (
 
 // alterations are what others do to a file while it is read.
 var alterations = map[string]func(path string, was, other []byte) error{
-	"cut":         func(path string, was, _ []byte) error { return os.Truncate(path, int64(len(was)/2)) },
-	"emptied":     func(path string, _, _ []byte) error { return os.Truncate(path, 0) },
-	"grown":       func(path string, was, _ []byte) error { return os.WriteFile(path, append(slices.Clone(was), was[len(was)/2:]...), 0o644) },
+	"cut":     func(path string, was, _ []byte) error { return os.Truncate(path, int64(len(was)/2)) },
+	"emptied": func(path string, _, _ []byte) error { return os.Truncate(path, 0) },
+	"grown": func(path string, was, _ []byte) error {
+		return os.WriteFile(path, append(slices.Clone(was), was[len(was)/2:]...), 0o644)
+	},
 	"overwritten": func(path string, _, other []byte) error { return os.WriteFile(path, other, 0o644) },
 	"replaced": func(path string, _, other []byte) error {
 		if err := os.WriteFile(path+".new", other, 0o644); err != nil {
@@ -50,9 +52,9 @@ func TestFilesThatChangeAtACall(t *testing.T) {
 	t.Parallel()
 	all := jobs(t)
 	if *faults > 0 {
-		all = testenv.Few(t, all, 5, "files of every command change at its calls")
+		all = testenv.Few(t, all, 3, "files of every command change at its calls")
 	}
-	random, tried := rand.New(rand.NewPCG(*faultSeed, 43)), 0
+	random, tried, broke := rand.New(rand.NewPCG(*faultSeed, 43)), 0, 0
 	for _, j := range all {
 		t.Run(j.name, func(t *testing.T) {
 			if !j.learn(t) || len(j.varies) > 1 {
@@ -75,16 +77,17 @@ func TestFilesThatChangeAtACall(t *testing.T) {
 					if *faults > 0 {
 						calls = calls[:min(len(calls), 1+*faults/60/len(all))]
 					}
-					tried += j.change(t, input, how, was, calls)
+					a, b := j.change(t, input, how, was, calls)
+					tried, broke = tried+a, broke+b
 				}
 			}
 		})
 	}
-	t.Logf("reliability: files that change at %d calls", tried)
+	testenv.Tried(t, "inputs that others change, replace or remove", tried, broke)
 }
 
 // change runs the job with an input that is another file from the beginning, and becomes it at each of some calls.
-func (j *job) change(t *testing.T, input, how string, was []byte, calls []*sysCall) (tried int) {
+func (j *job) change(t *testing.T, input, how string, was []byte, calls []*sysCall) (tried, broke int) {
 	t.Helper()
 	alter := func() {
 		if err := alterations[how](input, was, otherText(was)); err != nil {
@@ -136,9 +139,10 @@ func (j *job) change(t *testing.T, input, how string, was []byte, calls []*sysCa
 			wrong = fmt.Sprintf("prints what neither the old nor the new one gives:\n%s\nbefore\n%s", end.stdout, j.stdout)
 		}
 		if wrong != "" {
+			broke++
 			t.Errorf("mercer %s: %s %s at call %d of %s: exit code %d, signal %d, %s\n\t%s", strings.Join(j.args, " "), input, how, c.n, c.key(), end.code,
 				end.signal, strings.TrimSpace(end.stderr[:min(len(end.stderr), 600)]), wrong)
 		}
 	}
-	return tried
+	return tried, broke
 }

@@ -24,6 +24,7 @@ type job struct {
 	before, after    map[string][]byte // the files in dir; nil: folders
 	varies           map[string]bool   // files with times in them
 	stdout           string            // without times; "" if it differs from run to run
+	own              bool              // it changes a file, and does not do so twice
 	points           []*sysCall        // its calls, with the last of those that are the same in last
 	last             map[string]int
 }
@@ -98,7 +99,7 @@ func jobs(t *testing.T) []*job {
 				args[i] = clean
 			case "OWN":
 				in, _ := line("INDEX", "messy.csv")
-				args[i] = filepath.Join(dir, "own.index")
+				args[i], j.own = filepath.Join(dir, "own.index"), true
 				index, _ := os.ReadFile(in[0])
 				write(t, dir, "own.index", string(index))
 			}

@@ -310,6 +310,7 @@ func TestPowerLossLeavesTheOldFileOrTheNewOne(t *testing.T) {
 // replay does all calls, and looks after each one what would be left.
 func (d *disk) replay(t *testing.T, calls []call, before, after map[string][]byte) {
 	wrong, journals := map[string]bool{}, map[string][]byte{}
+	defer func() { testenv.Tried(t, "power failures and torn writes", len(calls), len(wrong)) }()
 	report := func(format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); !wrong[text] {
 			wrong[text] = true
