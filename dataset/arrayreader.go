@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 
+	"mercer/internal/engine/atomicfile"
 	"mercer/matrix"
 )
 
@@ -57,7 +58,7 @@ func randomAccess(in input) (io.ReaderAt, func() error, error) {
 		return nil, nil, err
 	}
 	defer src.Close()
-	f, err := temporary("mercer-array-*")
+	f, err := atomicfile.CreateTemporary("", "mercer-array-*")
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: cannot be unpacked: %w", in.Name(), err)
 	}

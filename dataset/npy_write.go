@@ -26,7 +26,7 @@ const npyHeadRoom = 128
 // in advance. The file appears whole at Commit, or not at all.
 type NPYWriter struct {
 	file  *atomicfile.File
-	rest  *temporaryFile // the rows, where they follow a header that is not yet known; nil: they are in file
+	rest  *atomicfile.Temporary // the rows, where they follow a header that is not yet known; nil: they are in file
 	w     *bufio.Writer
 	cols  int
 	rows  int
@@ -45,7 +45,7 @@ func CreateNPY(path string, cols int, dtype string) (*NPYWriter, error) {
 	}
 	w := &NPYWriter{file: f, w: bufio.NewWriterSize(f, 1<<20), cols: cols, dtype: dtype}
 	if f.InPlace() {
-		if w.rest, err = temporary("mercer-npy-*"); err != nil {
+		if w.rest, err = atomicfile.CreateTemporary("", "mercer-npy-*"); err != nil {
 			f.Close()
 			return nil, fmt.Errorf("%s: its rows cannot be kept until their number is known: %w", path, err)
 		}

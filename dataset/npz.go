@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mercer/internal/engine/atomicfile"
 	"mercer/internal/engine/option"
 	"mercer/matrix"
 )
@@ -122,7 +123,7 @@ func (n *npz) open() (*npzArchive, error) {
 
 // sizeOf is the number of decompressed bytes of an input that at gives access to.
 func sizeOf(in input, at io.ReaderAt) (int64, error) {
-	if t, ok := at.(*temporaryFile); ok {
+	if t, ok := at.(*atomicfile.Temporary); ok {
 		return t.Seek(0, io.SeekEnd)
 	}
 	return in.(*packed).size, nil

@@ -28,7 +28,7 @@ type npzWriter struct {
 
 // npzPart is an array under construction.
 type npzPart struct {
-	file *temporaryFile
+	file *atomicfile.Temporary
 	w    *bufio.Writer
 	buf  []byte
 }
@@ -48,7 +48,7 @@ func createNPZ(path string, cols int) (*npzWriter, error) {
 	w := &npzWriter{file: f, cols: cols}
 	for i := range w.parts {
 		p := &w.parts[i]
-		if p.file, err = temporary("mercer-npz-*"); err != nil {
+		if p.file, err = atomicfile.CreateTemporary("", "mercer-npz-*"); err != nil {
 			w.Close()
 			return nil, fmt.Errorf("%s: its arrays cannot be collected: %w", path, err)
 		}

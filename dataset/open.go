@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 
+	"mercer/internal/engine/atomicfile"
 	"mercer/internal/engine/option"
 	"mercer/internal/engine/units"
 )
@@ -288,7 +289,7 @@ func openOnce(path string, st fs.FileInfo) (*packed, error) {
 
 // spool copies what can be read once only to a temporary file.
 func spool(name string, r io.Reader) (*packed, error) {
-	f, err := temporary("mercer-input-*")
+	f, err := atomicfile.CreateTemporary("", "mercer-input-*")
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot be kept for a second pass: %w", name, err)
 	}
@@ -314,28 +315,4 @@ func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p[:min(len(p), b.left)])
 	b.left -= n
 	return n, err
-}
-
-// temporaryFile is a file that is gone when it is closed.
-type temporaryFile struct {
-	*os.File
-	named bool // it still has to be removed
-}
-
-// temporary makes a file that is unlinked while it is in use, if the system allows
-// that, so nothing is left behind however the program ends.
-func temporary(pattern string) (*temporaryFile, error) {
-	f, err := os.CreateTemp("", pattern)
-	if err != nil {
-		return nil, err
-	}
-	return &temporaryFile{f, os.Remove(f.Name()) != nil}, nil
-}
-
-func (t *temporaryFile) Close() error {
-	err := t.File.Close()
-	if t.named {
-		err = errors.Join(err, os.Remove(t.Name()))
-	}
-	return err
 }

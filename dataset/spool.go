@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 	"sync/atomic"
+
+	"mercer/internal/engine/atomicfile"
 )
 
 // cellSpool keeps rows that come once, so that they can be read any number of times: in memory, or in a temporary file that is
@@ -25,7 +27,7 @@ type cellSpool struct {
 
 	size   int64
 	memory []byte
-	file   *temporaryFile // nil: all is in memory
+	file   *atomicfile.Temporary // nil: all is in memory
 }
 
 const (
@@ -92,7 +94,7 @@ func (s *cellSpool) flush() error {
 	}
 	if s.file == nil {
 		var err error
-		if s.file, err = temporary("mercer-rows-*"); err != nil {
+		if s.file, err = atomicfile.CreateTemporary("", "mercer-rows-*"); err != nil {
 			return s.kept(err)
 		}
 		if _, err := s.file.Write(s.memory); err != nil {

@@ -82,6 +82,7 @@ func TestEveryFlippedBitIsFound(t *testing.T) {
 			data[i] ^= 1 << bit
 		}
 	}
+	testenv.Tried(t, "bits of a model flipped, and cuts", 8*len(data), 0)
 }
 
 func TestEveryCutIsFound(t *testing.T) {
@@ -94,6 +95,7 @@ func TestEveryCutIsFound(t *testing.T) {
 	if _, err := read(append(data, 0)); err == nil {
 		t.Error("a byte more at the end, and the file still loads")
 	}
+	testenv.Tried(t, "bits of a model flipped, and cuts", len(data)+1, 0)
 }
 
 func TestHeaderLengthIsBounded(t *testing.T) {

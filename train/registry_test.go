@@ -15,6 +15,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/internal/engine/random"
+	"mercer/internal/engine/testenv"
 	"mercer/model"
 )
 
@@ -103,6 +104,7 @@ func TestEveryLearnerHasItsBytes(t *testing.T) {
 			}
 		}
 	}
+	testenv.Tried(t, "models by other threads and batches", len(Learners()), 0)
 }
 
 // A model file of any learner in which a number is another, with a right checksum, is refused or predicts something, and costs no panic;

@@ -336,8 +336,9 @@ func TestEveryLearnerIsTortured(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range testenv.Few(t, all, 100, "every torture of every learner") {
-		t.Run(c.learner+"/"+c.name+"/"+c.task, func(t *testing.T) {
+	few, broke := testenv.Few(t, all, 100, "every torture of every learner"), 0
+	for _, c := range few {
+		held := t.Run(c.learner+"/"+c.name+"/"+c.task, func(t *testing.T) {
 			cfg := Config{Learner: Named{Name: c.learner}}
 			if !LearnerOf(c.learner).exact {
 				cfg.Map.Features = 64
@@ -357,7 +358,11 @@ func TestEveryLearnerIsTortured(t *testing.T) {
 			}
 			held(t, score, least, err)
 		})
+		if !held {
+			broke++
+		}
 	}
+	testenv.Tried(t, "hard rows and settings of learners and maps", len(few), broke)
 }
 
 // One row of 100,000 that is another class changes no learner of features but by what it is.
@@ -425,8 +430,9 @@ func TestEveryMapIsTortured(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range testenv.Few(t, all, 120, "every torture of every map with every kernel") {
-		t.Run(c.of+"/"+c.kernel+"/"+c.name, func(t *testing.T) {
+	few, broke := testenv.Few(t, all, 120, "every torture of every map with every kernel"), 0
+	for _, c := range few {
+		held := t.Run(c.of+"/"+c.kernel+"/"+c.name, func(t *testing.T) {
 			var cfg Config
 			cfg, c.positive = mapTortured(c.of, c.kernel)
 			c.gram = c.of == feature.Precomputed
@@ -437,5 +443,9 @@ func TestEveryMapIsTortured(t *testing.T) {
 			}
 			held(t, score, least, err)
 		})
+		if !held {
+			broke++
+		}
 	}
+	testenv.Tried(t, "hard rows and settings of learners and maps", len(few), broke)
 }

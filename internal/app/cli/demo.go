@@ -366,15 +366,15 @@ func (d *demo) writeDigits(ctx context.Context) error {
 			return err
 		}
 		defer f.Close()
+		var text []byte
 		for i := range all.X.Len() {
-			var line []byte
 			for _, v := range all.X.Dense.Row(i) {
-				line = fmt.Appendf(line, "%g,", v)
+				text = fmt.Appendf(text, "%g,", v)
 			}
-			line = fmt.Appendf(line, "%g\n", all.Y[i])
-			if _, err := f.Write(line); err != nil {
-				return err
-			}
+			text = fmt.Appendf(text, "%g\n", all.Y[i])
+		}
+		if _, err := f.Write(text); err != nil {
+			return err
 		}
 		if err := f.Commit(); err != nil {
 			return err

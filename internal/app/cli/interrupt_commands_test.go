@@ -202,7 +202,9 @@ func TestEveryCommandEndsWhereverItLooks(t *testing.T) {
 				t.Fatalf("exit code %d, %d places look whether it is to end; %s", whole.code, len(ctx.places), whole.stderr)
 			}
 			t.Logf("%d places", len(ctx.places))
-			for _, place := range testenv.Few(t, ctx.places, 2, "every place that looks") {
+			few := testenv.Few(t, ctx.places, 2, "every place that looks")
+			testenv.Tried(t, "interruptions while computing", len(few), 0)
+			for _, place := range few {
 				r, ctx, written := run(place)
 				if !ctx.ended {
 					continue // which goroutine looks from where is up to the threads

@@ -234,12 +234,30 @@ func (d *disk) left(path string) (texts [][]byte) {
 			texts = append(texts, nil)
 		} else if !file.folder {
 			texts = append(texts, append([]byte{}, file.durable...), append([]byte{}, file.now...))
+			if !bytes.Equal(file.durable, file.now) {
+				texts = append(texts, file.torn(func(int) bool { return false }), file.torn(func(i int) bool { return i%2 == 1 }),
+					file.torn(func(i int) bool { return i < len(file.now)/sector/2 }))
+			}
 		}
 	}
 	return texts
 }
 
-// What is not synced is gone when the power fails. Whenever it does, every file that a command writes is the old one or the new one, a
+const sector = 512
+
+// torn is a file of which only some sectors of what was not synced have reached the disk, in whatever order, but its size has.
+func (f *inode) torn(reached func(i int) bool) []byte {
+	text := make([]byte, len(f.now))
+	copy(text, f.durable)
+	for i := 0; i*sector < len(text); i++ {
+		if reached(i) {
+			copy(text[i*sector:], f.now[i*sector:min(len(text), (i+1)*sector)])
+		}
+	}
+	return text
+}
+
+// What is not synced is gone when the power fails, or is there, or some sectors of it. Whenever it does, every file that a command writes is the old one or the new one, a
 // journal is one that was cut, and once the command has ended by 0 all its files are the new ones.
 func TestPowerLossLeavesTheOldFileOrTheNewOne(t *testing.T) {
 	t.Parallel()
@@ -292,6 +310,7 @@ func TestPowerLossLeavesTheOldFileOrTheNewOne(t *testing.T) {
 // replay does all calls, and looks after each one what would be left.
 func (d *disk) replay(t *testing.T, calls []call, before, after map[string][]byte) {
 	wrong, journals := map[string]bool{}, map[string][]byte{}
+	defer func() { testenv.Tried(t, "power failures and torn writes", len(calls), len(wrong)) }()
 	report := func(format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); !wrong[text] {
 			wrong[text] = true
@@ -341,4 +360,18 @@ func (d *disk) replay(t *testing.T, calls []call, before, after map[string][]byt
 	if changed == 0 {
 		t.Error("nothing was written")
 	}
+}
+
+// A file that is written over in place by one call may be left with sectors of both.
+func TestTornWrites(t *testing.T) {
+	old, now := bytes.Repeat([]byte("o"), 3*sector), bytes.Repeat([]byte("n"), 3*sector+5)
+	f := &inode{now: old, durable: old}
+	d := &disk{names: map[string][]*inode{"f": {f}}}
+	d.doFile(t, &call{name: "pwrite64", args: "3, x, 0", result: len(now), strings: [][]byte{now}}, &handle{file: f, path: "f"})
+	for _, text := range d.left("f") {
+		if !bytes.Equal(text, old) && !bytes.Equal(text, now) {
+			return
+		}
+	}
+	t.Error("only the old text or the new one is left")
 }

@@ -78,9 +78,8 @@ model has the same bytes. Paths are as given here, and the files have to stay as
 
 Learners are those that need nothing but sums over the rows: ridge (the default), lasso, elastic-net and
 group-lasso, on any map that a sample settles, also on principal components. svm and logistic, for classes, with the
-penalty l2, a smooth loss and a given --c, take many passes, each a round: "mercer shard next" says which. rfm, which
-train takes by default, has three rounds: a sample says how rows are divided into parts, all rows go to files of
-these in FOLDER, and from each part leaves grow, as many at a time as there are shards.
+penalty l2, a smooth loss and a given --c, take many passes, each a round: "mercer shard next" says which. rfm has
+three: a sample divides the rows into parts, all go to files of these in FOLDER, and leaves grow from each.
 
 --estimate plans nothing. It times trials on a few rows of DATA, with as many features as the training has, and
 says what numbers of workers would take that are each like this machine: time, memory, bytes moved, and the

@@ -41,6 +41,9 @@ func Open(path string, head any, read func(number int, line []byte) error) (*Jou
 		return nil, cannot(path, err)
 	}
 	whole := bytes.LastIndexByte(text, '\n') + 1
+	if whole == 0 && !begins(text, head) {
+		return nil, fmt.Errorf("%s: is not a journal of this work; delete it, or give another name", path)
+	}
 	number := 0
 	for line := range bytes.Lines(text[:whole]) {
 		number++
@@ -96,6 +99,15 @@ func (j *Journal) Add(v any) error {
 		return fmt.Errorf("%s: %w", j.path, err)
 	}
 	return nil
+}
+
+// begins says whether text without a whole line may be what a crash left of a first line, of the same kind as head: its beginning, or
+// zeros, where the size of the file was on the disk and not yet what is in it.
+func begins(text []byte, head any) bool {
+	want, err := json.Marshal(head)
+	text = bytes.TrimRight(text, "\x00")
+	n := min(len(text), len(want), 10)
+	return err == nil && bytes.Equal(text[:n], want[:n])
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

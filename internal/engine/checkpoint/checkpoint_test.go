@@ -24,7 +24,7 @@ func open(t *testing.T, path string) (*Journal, []string) {
 	return j, lines
 }
 
-// Wherever a file is cut, the lines before stay, and what is added stands behind them.
+// Wherever a file is cut, or has zeros from there on, the lines before stay, and what is added stands behind them.
 func TestCutJournalsGoOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	j, lines := open(t, path)
@@ -45,8 +45,13 @@ func TestCutJournalsGoOn(t *testing.T) {
 	if err != nil || string(text) != want {
 		t.Fatalf("%q, %v", text, err)
 	}
-	for cut := range len(text) + 1 {
-		if err := os.WriteFile(path, text[:cut], 0o600); err != nil {
+	for cut := range 2 * len(text) {
+		left := slices.Clone(text) // every other time with zeros behind the cut, where the size has reached the disk and not what was written
+		if clear(left[(cut+1)/2:]); cut%2 == 0 {
+			left = left[:cut/2]
+		}
+		cut = (cut + 1) / 2
+		if err := os.WriteFile(path, left, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		j, lines := open(t, path)
@@ -145,5 +150,26 @@ func TestFlippedBitsAreFound(t *testing.T) {
 func TestDevicesAreNoJournals(t *testing.T) {
 	if _, err := Open(os.DevNull, "head", func(int, []byte) error { return nil }); err == nil || !strings.Contains(err.Error(), "regular") {
 		t.Error(err)
+	}
+}
+
+// A file of other things is kept though it has no whole line; what a power failure leaves of a journal, zeros among it, is one.
+func TestWhatIsNoJournalIsKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	for text, journal := range map[string]bool{
+		"": true, `"he`: true, "\x00\x00\x00": true, `"head" "0` + "\x00\x00": true, "notes": false, `{"a":1}`: false, "\x00\x00x": false,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		j, err := Open(path, "head", func(int, []byte) error { return nil })
+		if (err == nil) != journal {
+			t.Errorf("%q: %v", text, err)
+		}
+		if err == nil {
+			j.Close()
+		} else if now, _ := os.ReadFile(path); string(now) != text || !strings.Contains(err.Error(), path+": is not a journal") {
+			t.Errorf("%q: %v, and %q is left", text, err, now)
+		}
 	}
 }

@@ -30,3 +30,10 @@ func Few[T any](t testing.TB, cases []T, n int, guards string) []T {
 	t.Logf("%d of %d cases; with all: %s; MERCER_LONG=1 runs them", n, len(cases), guards)
 	return few
 }
+
+// Tried notes how many cases of a class of hostile things a test has tried, and how many of them have broken something, for the table of
+// docs/reliability.md, which .ci/reliability makes of these lines.
+func Tried(t testing.TB, class string, tried, broke int) {
+	t.Helper()
+	t.Logf("tried %s: %d, broke %d", class, tried, broke)
+}

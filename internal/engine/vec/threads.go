@@ -2,6 +2,7 @@ package vec
 
 import (
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 )
@@ -57,28 +58,55 @@ var pool struct {
 }
 
 type job struct {
-	f    func()
-	done *sync.WaitGroup
+	f  func()
+	of *gathering
+}
+
+// gathering is the goroutines that work together.
+type gathering struct {
+	done  sync.WaitGroup
+	fault atomic.Pointer[any]
+}
+
+// faulty is deferred by a goroutine of the pool: memory that cannot be read, as that of a file that has become shorter, is a panic of the
+// caller, who may know what to do. All other panics are faults of the program.
+func (g *gathering) faulty() {
+	if p := recover(); IsFault(p) {
+		g.fault.Store(&p)
+	} else if p != nil {
+		panic(p)
+	}
+	g.done.Done()
+}
+
+// IsFault says whether what a goroutine recovered from was memory that cannot be read, after debug.SetPanicOnFault(true).
+func IsFault(p any) bool {
+	_, fault := p.(interface{ Addr() uintptr })
+	return fault
 }
 
 // together runs f on the caller's goroutine and on as many of the pool as are idle, up to
 // threads in all, and returns when all have returned. f takes its share of the work from a
 // counter, so that it does not matter how many came.
 func together(threads int, f func()) {
-	var done sync.WaitGroup
+	var g gathering
 	if threads > 1 {
 		recruit()
 	}
+	defer func() { // also when f panics: nothing works on what the caller then frees
+		if g.done.Wait(); g.fault.Load() != nil {
+			panic(*g.fault.Load())
+		}
+	}()
 	for range threads - 1 {
 		if pool.idle.Add(-1) < 0 {
 			pool.idle.Add(1)
 			break
 		}
-		done.Add(1)
-		pool.work <- job{f, &done}
+		g.done.Add(1)
+		pool.work <- job{f, &g}
 	}
 	f()
-	done.Wait()
 }
 
 // recruit lets the pool grow to Threads()-1, at most mostWorkers.
@@ -97,9 +125,12 @@ func recruit() {
 const mostWorkers = 1023
 
 func serve(work <-chan job) {
+	debug.SetPanicOnFault(true)
 	for j := range work {
-		j.f()
-		pool.idle.Add(1)
-		j.done.Done()
+		func() {
+			defer j.of.faulty()
+			defer pool.idle.Add(1)
+			j.f()
+		}()
 	}
 }

@@ -8,6 +8,7 @@ package neighbours
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"mercer/dataset"
 	"mercer/feature"
@@ -59,8 +60,11 @@ type Index struct {
 	codes  []uint64  // rows × words
 	cellOf []uint32  // rows; none without cells
 
-	file []byte
-	free func()
+	path     string
+	file     []byte
+	free     func()
+	verified func() error // Verify, once
+	spoiled  atomic.Bool  // a feature is no number
 }
 
 // Info describes the index.
@@ -150,11 +154,16 @@ func (x *Index) Add(ctx context.Context, path string, src dataset.Source, progre
 // fails if x lacks one of them, and if none would be left. All others keep their numbers.
 func (x *Index) Delete(ctx context.Context, path string, ids []int64) (*Info, error) {
 	gone := make(map[int64]bool, len(ids))
-	for _, id := range ids {
-		if x.find(id) < 0 {
-			return nil, fmt.Errorf("the index has no row %d; nothing was deleted", id)
+	if err := guarded(x.path, func() error {
+		for _, id := range ids {
+			if x.find(id) < 0 {
+				return fmt.Errorf("the index has no row %d; nothing was deleted", id)
+			}
+			gone[id] = true
 		}
-		gone[id] = true
+		return nil
+	}); err != nil {
+		return nil, err
 	}
 	if len(gone) == x.info.Rows {
 		return nil, fmt.Errorf("the index would have no rows left; remove its file instead")
@@ -169,7 +178,7 @@ func (x *Index) Delete(ctx context.Context, path string, ids []int64) (*Info, er
 
 // rewrite begins a file with the rows of x that keep names. It checks the features that it copies.
 func (x *Index) rewrite(ctx context.Context, path string, keep func(id int64) bool) (*writer, error) {
-	if err := x.Verify(); err != nil {
+	if err := guarded(x.path, x.Verify); err != nil {
 		return nil, err
 	}
 	info := x.info
@@ -178,11 +187,19 @@ func (x *Index) rewrite(ctx context.Context, path string, keep func(id int64) bo
 	if err != nil {
 		return nil, err
 	}
+	if err := guarded(x.path, func() error { return x.copyTo(ctx, w, keep) }); err != nil {
+		w.close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// copyTo writes the rows that keep names.
+func (x *Index) copyTo(ctx context.Context, w *writer, keep func(id int64) bool) error {
 	d, words := x.info.Features, x.words()
 	for i, id := range x.ids {
 		if i%4096 == 0 && ctx.Err() != nil {
-			w.close()
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 		if !keep(id) {
 			continue
@@ -191,11 +208,10 @@ func (x *Index) rewrite(ctx context.Context, path string, keep func(id int64) bo
 			w.cellOf = append(w.cellOf, x.cellOf[i])
 		}
 		if err := w.row(id, x.z[i*d:(i+1)*d], x.norms[i], x.codes[i*words:(i+1)*words]); err != nil {
-			w.close()
-			return nil, err
+			return err
 		}
 	}
-	return w, nil
+	return nil
 }
 
 // words is the length of a code.

@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"sync"
 	"unsafe"
 
 	"mercer/internal/engine/safetensors"
@@ -17,8 +18,8 @@ import (
 	"mercer/matrix"
 )
 
-// Open opens the index at a path. Its features are mapped into memory where the system can, and checked when Verify
-// or a change of the index reads them; all else is checked now.
+// Open opens the index at a path. Its features are mapped into memory where the system can, and checked when Verify,
+// a change of the index or the first search of all rows reads them; all else is checked now.
 func Open(path string) (*Index, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -28,6 +29,9 @@ func Open(path string) (*Index, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: is no file; an index is read at many places, so copy it to one", path)
 	}
 	// A file of another kind is not read.
 	head := make([]byte, len(magic))
@@ -42,12 +46,18 @@ func Open(path string) (*Index, error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	x, err := parse(b)
-	if err != nil {
+	var x *Index
+	if err := guarded(path, func() error {
+		var err error
+		if x, err = parse(b); err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+		return err
+	}); err != nil {
 		free(b)
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
-	x.free = func() { free(b) }
+	x.path, x.free = path, func() { free(b) }
 	return x, nil
 }
 
@@ -60,7 +70,10 @@ func words(n int64) []byte {
 // mostBytes bounds what the map of an index, and that of its codes, may hold, however much MERCER_MAX_MEMORY allows. Tests of damaged files make it less.
 var mostBytes int64 = 16 << 30
 
-var errCut = errors.New("the index is cut short or damaged; make it anew")
+var (
+	errCut     = errors.New("the index is cut short or damaged; make it anew")
+	errDamaged = errors.New("the features of the index are damaged; make it anew")
+)
 
 // parse reads an index from the bytes of its file, which it goes on using and whose address is a multiple of 8.
 func parse(b []byte) (*Index, error) {
@@ -82,6 +95,7 @@ func parse(b []byte) (*Index, error) {
 		return nil, err
 	}
 	x := &Index{file: b}
+	x.verified = sync.OnceValue(x.Verify)
 	if meta["format"] != "mercer-index" || meta["version"] != version {
 		return nil, fmt.Errorf("an index of version %q, and this program reads version %s; make it anew, or take a newer program", meta["version"], version)
 	}
@@ -213,7 +227,7 @@ func (x *Index) restoreCells(tensors safetensors.Tensors) error {
 func (x *Index) Verify() error {
 	n := 4 * int64(x.info.Rows) * int64(x.info.Features)
 	if crc32.Checksum(x.file[align:align+n], castagnoli) != x.info.FeatureSum {
-		return errors.New("the features of the index are damaged; make it anew")
+		return errDamaged
 	}
 	return nil
 }

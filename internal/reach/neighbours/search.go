@@ -38,7 +38,15 @@ type Options struct {
 
 // Search finds the nearest rows of each row of x, nearest first, and those with the smaller number first among
 // equally near ones. The result does not depend on the number of threads.
-func (x *Index) Search(rows matrix.Rows, opt Options) ([][]Neighbour, error) {
+func (x *Index) Search(rows matrix.Rows, opt Options) (found [][]Neighbour, err error) {
+	err = guarded(x.path, func() error {
+		found, err = x.search(rows, opt)
+		return err
+	})
+	return found, err
+}
+
+func (x *Index) search(rows matrix.Rows, opt Options) ([][]Neighbour, error) {
 	switch {
 	case opt.K < 1:
 		return nil, fmt.Errorf("%d neighbours; give 1 or more", opt.K)
@@ -50,6 +58,11 @@ func (x *Index) Search(rows matrix.Rows, opt Options) ([][]Neighbour, error) {
 		return nil, fmt.Errorf("the index has no cells, so a search compares the features of all rows; build it with cells")
 	case opt.Candidates != 0 && opt.Candidates < opt.K:
 		return nil, fmt.Errorf("%d candidates for %d neighbours; give as many or more", opt.Candidates, opt.K)
+	}
+	if opt.Candidates == 0 && opt.Probes == 0 { // which reads all of them anyway
+		if err := x.verified(); err != nil {
+			return nil, fmt.Errorf("%s: %w", x.path, err)
+		}
 	}
 	found := make([][]Neighbour, rows.Len())
 	z := matrix.NewDense(0, 0)
@@ -77,6 +90,9 @@ func (x *Index) Search(rows matrix.Rows, opt Options) ([][]Neighbour, error) {
 		x.nearAll(x.coder.encode(nil, scaled, z), opt.Candidates, func(q int, places []int32) {
 			found[i+q] = x.among(z.Row(q), places, opt.K)
 		})
+	}
+	if x.spoiled.Load() {
+		return nil, fmt.Errorf("%s: %w", x.path, errDamaged)
 	}
 	return found, nil
 }
@@ -145,7 +161,7 @@ func (x *Index) among(z []float32, places []int32, k int) []Neighbour {
 	d := x.info.Features
 	h, limit := heap{most: min(len(places), more(k))}, float32(math.Inf(1))
 	for _, i := range places {
-		if key := x.norms[i] - 2*vec.Dot32(x.z[int(i)*d:(int(i)+1)*d], z); key < limit {
+		if key := x.norms[i] - 2*vec.Dot32(x.z[int(i)*d:(int(i)+1)*d], z); !(key >= limit) { // rank looks for what is no number
 			limit = h.add(key, i)
 		}
 	}
@@ -164,6 +180,9 @@ func (x *Index) rank(z []float32, places []int32, k int) []Neighbour {
 	for j, i := range places {
 		row := x.z[int(i)*d : (int(i)+1)*d]
 		s := vec.DotWide(row, row) - 2*vec.DotWide(row, z) + square
+		if s != s {
+			x.spoiled.Store(true)
+		}
 		list[j] = Neighbour{x.ids[i], math.Sqrt(max(s, 0))}
 	}
 	slices.SortFunc(list, func(a, b Neighbour) int {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"time"
 
 	"mercer/dataset"
@@ -243,7 +242,6 @@ func (e *Estimate) trySums(ctx context.Context, w *Worker, rows int, opt train.O
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file)
 	e.Write, start = time.Since(start).Seconds(), time.Now()
 	again, err := unspill(file)
 	if err != nil {

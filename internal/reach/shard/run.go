@@ -147,6 +147,6 @@ func (w *Worker) leave(_ context.Context, n *node) error {
 // back reads it again.
 func (w *Worker) back(_ context.Context, n *node) error {
 	s, err := unspill(n.file)
-	n.sum, n.file = s, ""
+	n.sum, n.file = s, nil
 	return err
 }

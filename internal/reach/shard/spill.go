@@ -3,37 +3,31 @@ package shard
 import (
 	"bufio"
 	"io"
-	"os"
 
+	"mercer/internal/engine/atomicfile"
 	"mercer/internal/solve/moments"
 )
 
 // spill writes statistics to a temporary file.
-func spill(s momentSum) (path string, err error) {
-	f, err := os.CreateTemp("", "mercer-sum-*")
-	if err != nil {
-		return "", err
-	}
-	defer func() {
-		f.Close()
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	w := bufio.NewWriterSize(f, 1<<20)
-	if err := (&moments.File{Pipeline: []byte("{}"), Parts: s}).Write(w); err != nil {
-		return "", err
-	}
-	return f.Name(), w.Flush()
-}
-
-// unspill reads it and removes the file.
-func unspill(path string) (momentSum, error) {
-	f, err := os.Open(path)
+func spill(s momentSum) (*atomicfile.Temporary, error) {
+	f, err := atomicfile.CreateTemporary("", "mercer-sum-*")
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(path)
+	w := bufio.NewWriterSize(f, 1<<20)
+	err = (&moments.File{Pipeline: []byte("{}"), Parts: s}).Write(w)
+	if err == nil {
+		err = w.Flush()
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// unspill reads it and closes the file.
+func unspill(f *atomicfile.Temporary) (momentSum, error) {
 	defer f.Close()
 	size, err := f.Seek(0, io.SeekEnd)
 	if err == nil {

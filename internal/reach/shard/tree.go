@@ -3,6 +3,8 @@ package shard
 import (
 	"context"
 	"fmt"
+
+	"mercer/internal/engine/atomicfile"
 )
 
 // The sum of all pieces is that of a binary tree: of pieces 2k and 2k+1, then of two such pairs, and so on; what is left over at the
@@ -12,7 +14,7 @@ import (
 type node struct {
 	from, level int
 	sum         sum
-	file        string // if the sum waits in a file
+	file        *atomicfile.Temporary // if the sum waits in a file
 }
 
 // count is the number of pieces of a node.

@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync/atomic"
 	"unsafe"
 
+	"mercer/internal/engine/atomicfile"
 	"mercer/internal/engine/vec"
 	"mercer/matrix"
 )
@@ -98,7 +98,7 @@ func (f *FeatureFile) Dense() (*matrix.Dense, error) {
 	}
 	if f.mapped == nil && f.val.size > 0 {
 		var err error
-		if f.mapped, err = mapped(f.val.file, f.val.size); err != nil {
+		if f.mapped, err = mapped(f.val.file.File, f.val.size); err != nil {
 			return nil, fmt.Errorf("the temporary file for features: %w", err)
 		}
 	}
@@ -207,19 +207,17 @@ func (z *inFile) rows() matrix.Rows {
 
 // spool is a file that is written once and then read in parts.
 type spool struct {
-	file  *os.File
-	named bool // the file still has its name
-	out   *bufio.Writer
-	size  int64
+	file *atomicfile.Temporary
+	out  *bufio.Writer
+	size int64
 }
 
 func (s *spool) create(dir string) error {
-	file, err := os.CreateTemp(dir, "mercer-features-*")
+	file, err := atomicfile.CreateTemporary(dir, "mercer-features-*")
 	if err != nil {
 		return fmt.Errorf("a temporary file for features: %w", err)
 	}
 	s.file, s.out = file, bufio.NewWriterSize(file, 1<<20)
-	s.named = !unname(file)
 	return nil
 }
 
@@ -255,9 +253,6 @@ func (s *spool) close() error {
 		return nil
 	}
 	err := s.file.Close()
-	if s.named {
-		err = errors.Join(err, os.Remove(s.file.Name()))
-	}
 	*s = spool{}
 	return err
 }

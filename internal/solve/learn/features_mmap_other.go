@@ -16,5 +16,3 @@ func mapped(file *os.File, size int64) ([]byte, error) {
 }
 
 func unmap([]byte) {}
-
-func unname(*os.File) bool { return false }

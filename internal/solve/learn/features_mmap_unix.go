@@ -18,7 +18,3 @@ func mapped(file *os.File, size int64) ([]byte, error) {
 }
 
 func unmap(b []byte) { unix.Munmap(b) }
-
-// unname unlinks an open file, and reports whether it could. The file exists until
-// it is closed.
-func unname(file *os.File) bool { return os.Remove(file.Name()) == nil }
