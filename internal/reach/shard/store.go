@@ -96,3 +96,43 @@ func (m memory) Read(_ context.Context, file string) (io.ReadCloser, int64, erro
 	}
 	return io.NopCloser(strings.NewReader(text)), int64(len(text)), nil
 }
+
+// oneFile is a store for one process, in a file that is gone when the process ends.
+type oneFile struct {
+	f   *atomicfile.Temporary
+	end int64
+	at  map[string]*io.SectionReader
+}
+
+func newOneFile() (*oneFile, error) {
+	f, err := atomicfile.CreateTemporary("", "mercer-rows-*")
+	return &oneFile{f: f, at: map[string]*io.SectionReader{}}, err
+}
+
+func (o *oneFile) Name(file string) string { return file }
+
+func (o *oneFile) Write(_ context.Context, file string, write func(io.Writer) error) error {
+	to := io.NewOffsetWriter(o.f, o.end)
+	w := bufio.NewWriterSize(to, 1<<20)
+	if err := write(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	size, err := to.Seek(0, io.SeekCurrent)
+	o.at[file] = io.NewSectionReader(o.f, o.end, size)
+	o.end += size
+	return err
+}
+
+func (o *oneFile) Read(_ context.Context, file string) (io.ReadCloser, int64, error) {
+	at, found := o.at[file]
+	if !found {
+		return nil, 0, os.ErrNotExist
+	}
+	return struct {
+		*io.SectionReader
+		io.Closer
+	}{io.NewSectionReader(at, 0, at.Size()), io.NopCloser(nil)}, at.Size(), nil
+}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -398,15 +397,15 @@ func Train(ctx context.Context, p *Plan, opt train.Options) (*model.Model, *trai
 	return w.Train(ctx)
 }
 
-// Train goes through all rounds in this process, without writing anything but the rows of parts, for a while, to a temporary folder.
+// Train goes through all rounds in this process, without writing anything but rows and leaves of parts, for a while, to a temporary file.
 func (w *Worker) Train(ctx context.Context) (*model.Model, *train.Report, error) {
 	if w.Plan.Config.Apart() {
-		work, err := os.MkdirTemp("", "mercer-rows-*")
+		store, err := newOneFile()
 		if err != nil {
 			return nil, nil, err
 		}
-		defer os.RemoveAll(work)
-		w.store = Dir(work)
+		defer store.f.Close()
+		w.store = store
 	}
 	for {
 		round := w.next()
