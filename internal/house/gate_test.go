@@ -20,7 +20,7 @@ import (
 // inspected is what a package has that decides how .ci/run runs it.
 type inspected struct {
 	tests      []string
-	long       []string // those that call testenv.Long or testenv.Few
+	long       []string // those that call testenv.Long, Few or Size
 	goroutines bool
 	assembly   bool
 }
@@ -86,7 +86,7 @@ func (p *inspected) add(file *ast.File, tests bool) {
 			case *ast.GoStmt:
 				p.goroutines = p.goroutines || !tests
 			case *ast.CallExpr:
-				if test && (dotted(n.Fun) == "testenv.Long" || dotted(n.Fun) == "testenv.Few") {
+				if test && slices.Contains([]string{"testenv.Long", "testenv.Few", "testenv.Size"}, dotted(n.Fun)) {
 					p.long = append(p.long, f.Name.Name)
 				}
 			}
@@ -168,11 +168,11 @@ func TestLongTestsAreListed(t *testing.T) {
 		}
 		test := words[0] + " " + words[1]
 		if !asking[test] {
-			t.Errorf(".ci/long has %s, which calls neither testenv.Long nor testenv.Few, or is there twice", test)
+			t.Errorf(".ci/long has %s, which calls none of testenv.Long, Few and Size, or is there twice", test)
 		}
 		delete(asking, test)
 	}
 	for _, test := range slices.Sorted(maps.Keys(asking)) {
-		t.Errorf("%s calls testenv.Long or testenv.Few and is not in .ci/long", test)
+		t.Errorf("%s calls testenv.Long, Few or Size and is not in .ci/long", test)
 	}
 }

@@ -102,7 +102,7 @@ func messyTable(rows, k int) string {
 	return b.String()
 }
 
-// Graphs predict what mercer predict does, row by row of 10,000 that training has not seen: of tables with all that columns can be,
+// Graphs predict what mercer predict does, row by row of those that training has not seen: of tables with all that columns can be,
 // of every task, calibration and kind of scores.
 func TestGraphsPredictRawColumns(t *testing.T) {
 	if testing.Short() {
@@ -110,11 +110,11 @@ func TestGraphsPredictRawColumns(t *testing.T) {
 	}
 	t.Parallel()
 	python := onnxPython(t)
-	const rows = 10_000
+	rows := testenv.Size(t, 1000, 10_000, "rows that are rare")
 	dir := t.TempDir()
 	var checks []onnxCheck
 	for _, c := range testenv.Few(t, exportCases, 3, "every coding, map and learner in ONNX, by Python and Node") {
-		name := c.train(t, dir, 700, rows)
+		name := c.train(t, dir, 400, rows)
 		ok(t, "export", name+".mercer", "--target", "onnx", "-o", name+".onnx")
 		checks = append(checks, onnxCheck{Name: c.name, Model: name + ".onnx", Data: name + ".csv", Told: name + ".told"})
 	}

@@ -307,11 +307,11 @@ func TestSourcePredictsRawColumns(t *testing.T) {
 		t.Skip("seconds")
 	}
 	t.Parallel()
-	const rows = 2000
+	rows := testenv.Size(t, 300, 2000, "rows that are rare")
 	dir := t.TempDir()
 	var checks []sourceCheck
 	for _, c := range testenv.Few(t, exportCases, 4, "every coding, map and learner as source code of every language, on other machines too") {
-		name := c.train(t, dir, 700, rows)
+		name := c.train(t, dir, 400, rows)
 		json := asRows(t, name+".csv", rows)
 		for _, target := range sources {
 			check := sourceCheck{Name: c.name, target: target, Model: name + "." + strings.Replace(target, "js", "mjs", 1), Rows: json,

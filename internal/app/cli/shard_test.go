@@ -149,13 +149,13 @@ func TestPredictShards(t *testing.T) {
 	}
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	data := write(t, dir, "a.csv", messyTable(700, 2))
+	data := write(t, dir, "a.csv", messyTable(300, 2))
 	svm := write(t, dir, "a.svm", strings.Repeat("1 1:2 3:4\n-1 1:1 2:0.5\n-1 2:3\n", 90))
 	ok(t, "train", data, "-o", at("a.mercer"), "--map", "rff", "--features", "32", "--learner", "logistic", "--id", "label")
 	ok(t, "train", svm, "-o", at("svm.mercer"), "--features", "16", "--learner", "svm")
 	parts := t.TempDir()
 	for _, name := range []string{"1.csv", "2.csv", "3.csv"} {
-		write(t, parts, name, messyTable(150+len(parts), 2))
+		write(t, parts, name, messyTable(60+len(parts), 2))
 	}
 	for _, c := range []struct {
 		data, model string

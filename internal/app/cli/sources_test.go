@@ -36,13 +36,13 @@ func TestSourcesOfTheGuide(t *testing.T) {
 	script := scriptOf(t, string(text), "My data are in Parquet, in a database, or on the web")
 	dir := t.TempDir()
 	const columns = "order,price,town"
-	write(t, dir, "orders.csv", orders(0, 400, columns))
+	write(t, dir, "orders.csv", orders(0, 200, columns))
 	for _, part := range []string{"parts", "sales/country=DE", "sales/country=FR"} {
 		if err := os.MkdirAll(filepath.Join(dir, part), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		write(t, filepath.Join(dir, part), "a.csv", orders(0, 200, columns))
-		write(t, filepath.Join(dir, part), "b.csv", orders(200, 200, columns))
+		write(t, filepath.Join(dir, part), "a.csv", orders(0, 100, columns))
+		write(t, filepath.Join(dir, part), "b.csv", orders(100, 100, columns))
 	}
 	if err := os.Symlink(program(t), filepath.Join(dir, "mercer")); err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestSourcesOfTheGuide(t *testing.T) {
 	if got := ok(t, "inspect", filepath.Join(dir, "sales.mercer")); !strings.Contains(got, "country") {
 		t.Error(got)
 	}
-	if got := ok(t, "inspect", filepath.Join(dir, "predictions.parquet"), "--label", "prediction"); !strings.Contains(got, "order") || !strings.Contains(got, "400 ×") {
+	if got := ok(t, "inspect", filepath.Join(dir, "predictions.parquet"), "--label", "prediction"); !strings.Contains(got, "order") || !strings.Contains(got, "200 ×") {
 		t.Error(got)
 	}
 }

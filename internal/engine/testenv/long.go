@@ -37,3 +37,13 @@ func Tried(t testing.TB, class string, tried, broke int) {
 	t.Helper()
 	t.Logf("tried %s: %d, broke %d", class, tried, broke)
 }
+
+// Size is how many rows or the like a test takes: few, and many with MERCER_LONG=1. The test is in .ci/long as those are that call Long.
+func Size(t testing.TB, few, many int, guards string) int {
+	t.Helper()
+	if os.Getenv("MERCER_LONG") == "1" {
+		return many
+	}
+	t.Logf("%d of %d; with all: %s; MERCER_LONG=1 takes them", few, many, guards)
+	return few
+}

@@ -101,6 +101,9 @@ func TestLongTestsRunWhenAsked(t *testing.T) {
 		if end := ended(t, func(t testing.TB) { Long(t, "much") }); !strings.HasPrefix(end, want) {
 			t.Errorf("MERCER_LONG=%q: a long test %s", asked, end)
 		}
+		if size := Size(t, 3, 7, "much"); asked == "1" && size != 7 || asked != "1" && size != 3 {
+			t.Errorf("MERCER_LONG=%q: size %d", asked, size)
+		}
 		few := Few(t, cases, 3, "much")
 		if asked == "1" && len(few) != 7 || asked != "1" && !slices.Equal(few, []int{0, 2, 4}) {
 			t.Errorf("MERCER_LONG=%q: cases %v", asked, few)
