@@ -34,6 +34,7 @@ import (
 	"mercer/dataset"
 	"mercer/internal/engine/cluster"
 	"mercer/internal/engine/safetensors"
+	"mercer/internal/engine/vec"
 	"mercer/internal/reach/export"
 	"mercer/internal/solve/pipeline"
 	"mercer/matrix"
@@ -273,7 +274,7 @@ func mercer_release(h C.uintptr_t) { cgo.Handle(h).Delete() }
 func mercer_free(p unsafe.Pointer) { C.free(p) }
 
 //export mercer_threads
-func mercer_threads(n C.int) C.int { return C.int(runtime.GOMAXPROCS(int(n))) }
+func mercer_threads(n C.int) C.int { return C.int(runtime.GOMAXPROCS(min(int(n), vec.MostThreads))) }
 
 func fittedOf(h C.uintptr_t) *fitted { return cgo.Handle(h).Value().(*fitted) }
 

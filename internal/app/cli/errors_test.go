@@ -56,7 +56,8 @@ func TestErrors(t *testing.T) {
 			"give a number of bytes such as 512MiB, 8GiB or 8GB (GiB is 1024³ bytes, GB 1000³)"},
 		{[]string{"train", plain, "-o", "m", "--progress", "maybe"}, 2,
 			`mercer train: --progress "maybe" is not known; known are auto, always, never`},
-		{[]string{"train", plain, "-o", "m", "--threads", "-1"}, 2, "mercer train: --threads -1: give 1 or more, or 0 for all processors"},
+		{[]string{"train", plain, "-o", "m", "--threads", "-1"}, 2, "mercer train: --threads -1: give 1 to 1024, or 0 for all processors"},
+		{[]string{"train", plain, "-o", "m", "--threads", "999999999"}, 2, "mercer train: --threads 999999999: give 1 to 1024"}, // which took all memory
 		{[]string{"train", plain, "-o", "m", "--holdout", "1.5"}, 2, "mercer train: --holdout 1.5 is not a share between 0 and 1"},
 		{[]string{"train", plain, "-o", "m", "--features", "33"}, 2,
 			"mercer train: sorf: features is 33, but a cos and a sin make two: use 34, or form phase"},

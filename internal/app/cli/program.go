@@ -91,8 +91,8 @@ func (p *Program) root() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
-			if threads < 0 {
-				return usagef("--threads %d: give 1 or more, or 0 for all processors", threads)
+			if threads < 0 || threads > vec.MostThreads {
+				return usagef("--threads %d: give 1 to %d, or 0 for all processors", threads, vec.MostThreads)
 			}
 			if threads > 0 {
 				runtime.GOMAXPROCS(threads)

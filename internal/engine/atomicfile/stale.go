@@ -37,8 +37,15 @@ func removeStale(path string) {
 	}
 }
 
-// prefix and suffix are what the names of the temporary files of a path have before and after a number.
-func prefix(path string) string { return "." + filepath.Base(path) + "." }
+// prefix and suffix are what the names of the temporary files of a path have before and after a number. Those of a long name have its beginning,
+// since a name has at most 255 bytes.
+func prefix(path string) string {
+	name := filepath.Base(path)
+	if len(name) > 230 {
+		name = strings.ToValidUTF8(name[:230], "")
+	}
+	return "." + name + "."
+}
 
 const suffix = ".tmp"
 

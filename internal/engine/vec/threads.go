@@ -109,20 +109,21 @@ func together(threads int, f func()) {
 	f()
 }
 
-// recruit lets the pool grow to Threads()-1, at most mostWorkers.
+// recruit lets the pool grow to Threads()-1, at most MostThreads-1.
 func recruit() {
 	pool.Lock()
 	defer pool.Unlock()
 	if pool.work == nil {
-		pool.work = make(chan job, mostWorkers)
+		pool.work = make(chan job, MostThreads)
 	}
-	for want := min(Threads()-1, mostWorkers); pool.size < want; pool.size++ {
+	for want := min(Threads(), MostThreads) - 1; pool.size < want; pool.size++ {
 		pool.idle.Add(1)
 		go serve(pool.work)
 	}
 }
 
-const mostWorkers = 1023
+// MostThreads is the most that compute at a time, and that may be asked for: Go takes 10 KiB for each, without a way to interrupt it.
+const MostThreads = 1024
 
 func serve(work <-chan job) {
 	debug.SetPanicOnFault(true)
