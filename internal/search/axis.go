@@ -205,6 +205,11 @@ type Space struct {
 	Axes []Axis
 }
 
+// axisNamed is the place of an axis, -1 if there is none of this name.
+func axisNamed(axes []Axis, name string) int {
+	return slices.IndexFunc(axes, func(a Axis) bool { return a.Name == name })
+}
+
 // ReadAxes reads axes from JSON: an object of settings, each a list of values or a text in the syntax
 // of ParseAxis:
 //
@@ -242,7 +247,7 @@ func ReadAxes(text []byte) ([]Axis, error) {
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(axes, func(b Axis) bool { return b.Name == a.Name }) {
+		if axisNamed(axes, a.Name) >= 0 {
 			return nil, fmt.Errorf("%s is there twice", a.Name)
 		}
 		axes = append(axes, a)

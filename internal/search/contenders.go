@@ -147,12 +147,7 @@ func monomials(d, degree int) float64 {
 func (a *auto) variations(rivals []contender) []contender {
 	best, given, f := rivals[0], a.Config, a.report.Facts
 	all := slices.Clone(rivals)
-	add := func(c contender) {
-		same := func(o contender) bool { return Describe(o.Config) == Describe(c.Config) }
-		if c.Check() == nil && !slices.ContainsFunc(all, same) {
-			all = append(all, c)
-		}
-	}
+	add := func(c contender) { all = addContender(all, c) }
 	if best.median > 0 {
 		factors := []float64{0.5, 2}
 		if best.factor > 1 {
@@ -200,6 +195,17 @@ func (a *auto) variations(rivals []contender) []contender {
 	}
 	return all
 }
+
+// addContender adds one that can be trained, unless another would train the same.
+func addContender(all []contender, c contender) []contender {
+	if c.Check() != nil || slices.ContainsFunc(all, c.same) {
+		return all
+	}
+	return append(all, c)
+}
+
+// same says that two contenders would train the same.
+func (c contender) same(o contender) bool { return Describe(o.Config) == Describe(c.Config) }
 
 // learners describes the data for the choice of learners.
 func (f *Facts) learners() train.Data {

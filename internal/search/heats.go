@@ -195,20 +195,11 @@ func (a *auto) finals(best contender, kernels []contender, first *RaceResult) (c
 	return a.champion(able, heat), nil
 }
 
-// same says that two contenders would train the same.
-func (c contender) same(o contender) bool {
-	return Describe(o.Config) == Describe(c.Config)
-}
-
 // finalists are the different contenders of the finals: those whose time is most predictable first, after the one that is most often the
 // best; the others use what is left.
 func (a *auto) finalists(best contender, kernels []contender, first *RaceResult) []contender {
 	finalists := []contender{best}
-	add := func(c contender) {
-		if c.Check() == nil && !slices.ContainsFunc(finalists, c.same) {
-			finalists = append(finalists, c)
-		}
-	}
+	add := func(c contender) { finalists = addContender(finalists, c) }
 	if c, ok := a.usual(); ok {
 		add(c)
 	}

@@ -278,9 +278,6 @@ type costModel struct {
 	read, each float64 // seconds per row, and per row and feature to map
 	solve      func(n, d int) float64
 	metric     float64 // seconds for a unit of metricWork
-
-	// exponent is the p of the rows, if it comes from the trials.
-	exponent float64
 }
 
 // newCostModel fits the model to trials.
@@ -306,7 +303,6 @@ func newCostModel(plan *train.Plan, trials []Timing) *costModel {
 			b = leastRatio(wide, func(t Timing) (float64, float64) { return solving(t.Rows, t.Features), t.Solve - t.Collect })
 		}
 		m.solve = func(n, d int) float64 { return a*nd2(n, d) + b*solving(n, d) }
-		m.exponent = 1
 		return m
 	}
 	// Use the trials with as many features as the first.
@@ -330,13 +326,13 @@ func newCostModel(plan *train.Plan, trials []Timing) *costModel {
 	if plan.Exact {
 		trust = 1 // their time grows steadily
 	}
-	m.exponent = usual + trust*(min(max(p, low), high)-usual)
+	p = usual + trust*(min(max(p, low), high)-usual)
 	work := func(n, d int) float64 {
 		times := 1.0
 		if from := plan.LinearFrom; from > 0 && n > from {
 			n, times = from, float64(n)/float64(from)
 		}
-		return times * math.Pow(float64(n), m.exponent) * math.Pow(float64(d), byFeatures)
+		return times * math.Pow(float64(n), p) * math.Pow(float64(d), byFeatures)
 	}
 	c := leastRatio(trials, func(t Timing) (float64, float64) { return work(t.Rows, t.Features), t.Solve - t.Choose })
 	choosing := func(n, d int) float64 { return work(min(n, chooseRows), d) }

@@ -142,7 +142,7 @@ func (s Space) candidate(values map[string]string) (*Candidate, error) {
 	}
 	for _, name := range names {
 		v, given := values[name]
-		at := slices.IndexFunc(s.Axes, func(a Axis) bool { return a.Name == name })
+		at := axisNamed(s.Axes, name)
 		if !given || !applies(&s.Axes[at], &t.Config) {
 			continue
 		}
@@ -252,31 +252,22 @@ var (
 // withDefaults adds the axes of the default space for settings that the base leaves open, and replaces
 // "auto" by the learner that it stands for.
 func (s Space) withDefaults(learner, task string) Space {
-	has := func(name string) bool {
-		return slices.ContainsFunc(s.Axes, func(a Axis) bool { return a.Name == name })
-	}
+	has := func(name string) bool { return axisNamed(s.Axes, name) >= 0 }
 	b := &s.Base
 	s.Axes = slices.Clone(s.Axes)
-	if b.LearnerName() == "" || b.LearnerName() == "auto" {
+	if unset(b.LearnerName()) {
 		b.SetLearner(learner)
 	}
-	for i, a := range s.Axes {
-		if a.Name == "learner" {
-			s.Axes[i].Values = slices.Clone(a.Values)
-			for j, v := range a.Values {
-				if v == "auto" {
-					s.Axes[i].Values[j] = learner
-				}
-			}
-		}
-	}
-	kernels := []string{b.Kernel.Name}
-	if at := slices.IndexFunc(s.Axes, func(a Axis) bool { return a.Name == "kernel" }); at >= 0 {
+	kernels, learners := []string{b.Kernel.Name}, []string{b.LearnerName()}
+	if at := axisNamed(s.Axes, "kernel"); at >= 0 {
 		kernels = s.Axes[at].Values
 	}
-	learners := []string{b.LearnerName()}
-	if at := slices.IndexFunc(s.Axes, func(a Axis) bool { return a.Name == "learner" }); at >= 0 {
-		learners = s.Axes[at].Values
+	if at := axisNamed(s.Axes, "learner"); at >= 0 {
+		learners = slices.Clone(s.Axes[at].Values)
+		if auto := slices.Index(learners, "auto"); auto >= 0 {
+			learners[auto] = learner
+		}
+		s.Axes[at].Values = learners
 	}
 	wide := slices.ContainsFunc(learners, func(l string) bool {
 		return slices.ContainsFunc(kernels, func(k string) bool { return train.LearnerOf(l).Uses(cmp.Or(k, kernel.RBF.Name()), "gamma") })
@@ -305,8 +296,7 @@ func (s Space) withDefaults(learner, task string) Space {
 
 // searching are the learners for which the setting of this name is searched by default.
 func searching(setting string) (learners []string) {
-	names := train.Learners()
-	for _, name := range names {
+	for _, name := range train.Learners() {
 		if train.LearnerOf(name).Setting() == setting {
 			learners = append(learners, name)
 		}

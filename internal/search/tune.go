@@ -183,7 +183,7 @@ func (s *tuning) check(space Space) error {
 		if len(a.Values) == 0 {
 			return fmt.Errorf("the setting %s has no values", a.Name)
 		}
-		if slices.ContainsFunc(space.Axes[:i], func(b Axis) bool { return a.Name == b.Name }) {
+		if axisNamed(space.Axes[:i], a.Name) >= 0 {
 			return fmt.Errorf("the setting %s is there twice", a.Name)
 		}
 		for _, v := range a.Values {
