@@ -45,7 +45,7 @@ func taken[T any](p *numbersOf, from *[]T, n int) []T {
 func times(sizes ...int) int {
 	all := 1
 	for _, n := range sizes {
-		if n < 0 || n > 0 && all > math.MaxInt32*64/n {
+		if n < 0 || n > 0 && all > math.MaxInt/n {
 			return -1
 		}
 		all *= n
@@ -101,14 +101,14 @@ type rowsFile struct {
 }
 
 // keyUnit divides a key into two numbers that are exact in float64.
-const keyUnit = 1 << 40
+const keyUnit = int64(1) << 40
 
 func (p *numbersOf) addRows(r *Rows) rowsFile {
 	n := r.X.Rows
 	p.f32 = append(p.f32, r.X.Contiguous()...)
 	p.f64 = append(append(p.f64, r.Y...), r.Weights...)
 	for _, key := range r.Keys {
-		p.f64 = append(p.f64, float64(key/keyUnit), float64(key%keyUnit))
+		p.f64 = append(p.f64, float64(int64(key)/keyUnit), float64(int64(key)%keyUnit))
 	}
 	return rowsFile{n, r.X.Cols, len(r.Y) / max(1, n)}
 }
@@ -124,11 +124,11 @@ func (p *numbersOf) rows(f rowsFile) (r Rows) {
 	r.Keys = make([]int, f.Rows)
 	for i := range r.Keys {
 		unit, rest := keys[2*i], keys[2*i+1]
-		if unit != math.Trunc(unit) || rest != math.Trunc(rest) || !(unit >= 0 && unit < keyUnit/2 && rest >= 0 && rest < keyUnit) {
+		if unit != math.Trunc(unit) || rest != math.Trunc(rest) || !(unit >= 0 && unit < 1<<22 && rest >= 0 && rest < 1<<40) {
 			p.err = fmt.Errorf("row %d has no number", i)
 			return r
 		}
-		if r.Keys[i] = int(unit)*keyUnit + int(rest); i > 0 && r.Keys[i] <= r.Keys[i-1] || !(r.Weights[i] > 0) {
+		if r.Keys[i] = int(int64(unit)*keyUnit + int64(rest)); i > 0 && r.Keys[i] <= r.Keys[i-1] || !(r.Weights[i] > 0) {
 			p.err = fmt.Errorf("row %d follows one of a greater number, or its weight is not positive", i)
 			return r
 		}

@@ -19,7 +19,7 @@ func inParts(t *testing.T, x *matrix.Dense, y []float64, outputs, part int, opt 
 	rows := func(which []int) Rows {
 		r := Rows{X: matrix.Pick(matrix.Rows{Dense: x}, which).Dense}
 		for _, i := range which {
-			r.Y, r.Weights, r.Keys = append(r.Y, y[i*outputs:][:outputs]...), append(r.Weights, 1), append(r.Keys, 3*keyUnit+i)
+			r.Y, r.Weights, r.Keys = append(r.Y, y[i*outputs:][:outputs]...), append(r.Weights, 1), append(r.Keys, int(3*keyUnit+int64(i)))
 		}
 		return r
 	}
