@@ -221,6 +221,8 @@ func (f Folds) check(rows rowsInfo) error {
 		return fmt.Errorf("%d folds: give %d at most", f.K, mostParts-1)
 	case f.Repeats < 1:
 		return fmt.Errorf("%d repeats: give 1 or more", f.Repeats)
+	case f.Repeats > mostParts/f.K: // each is kept
+		return fmt.Errorf("%d repeats of %d folds: give %d repeats at most", f.Repeats, f.K, mostParts/f.K)
 	case f.Repeats > 1 && f.Kind == "time":
 		return fmt.Errorf("folds in the order of time are the same in each of %d repeats; leave the repeats out", f.Repeats)
 	case !(f.Share > 0 && f.Share < 1):

@@ -38,6 +38,9 @@ func (j MapJob) Run(ctx context.Context) (MapReport, error) {
 	if j.D < 1 {
 		return MapReport{}, fmt.Errorf("d %d: give 1 or more", j.D)
 	}
+	if int64(j.Rows) > (4<<30)/int64(max(j.D, j.Config.Features)) {
+		return MapReport{}, fmt.Errorf("%d rows of %d dimensions to %d features take more than 16 GiB; give fewer", j.Rows, j.D, j.Config.Features)
+	}
 	if j.Rows < 1 || j.NNZ < 0 || j.NNZ > j.D {
 		return MapReport{}, fmt.Errorf("rows %d, nnz %d: rows must be 1 or more, and nnz from 0 to d, which is %d", j.Rows, j.NNZ, j.D)
 	}

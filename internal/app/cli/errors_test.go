@@ -57,7 +57,9 @@ func TestErrors(t *testing.T) {
 		{[]string{"train", plain, "-o", "m", "--progress", "maybe"}, 2,
 			`mercer train: --progress "maybe" is not known; known are auto, always, never`},
 		{[]string{"train", plain, "-o", "m", "--threads", "-1"}, 2, "mercer train: --threads -1: give 1 to 1024, or 0 for all processors"},
-		{[]string{"train", plain, "-o", "m", "--threads", "999999999"}, 2, "mercer train: --threads 999999999: give 1 to 1024"}, // which took all memory
+		{[]string{"bench", "--map", "orf", "--rows", "99999999999"}, 2, "99999999999 rows of 784 dimensions to 4096 features take more than 16 GiB"}, // a panic
+		{[]string{"tune", plain, "-o", "m", "--repeats", "99999999"}, 1, "99999999 repeats of 5 folds: give 13107 repeats at most"},                  // which took all memory
+		{[]string{"train", plain, "-o", "m", "--threads", "999999999"}, 2, "mercer train: --threads 999999999: give 1 to 1024"},                      // which took all memory
 		{[]string{"train", plain, "-o", "m", "--holdout", "1.5"}, 2, "mercer train: --holdout 1.5 is not a share between 0 and 1"},
 		{[]string{"train", plain, "-o", "m", "--features", "33"}, 2,
 			"mercer train: sorf: features is 33, but a cos and a sin make two: use 34, or form phase"},

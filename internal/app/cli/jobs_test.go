@@ -39,6 +39,7 @@ func jobs(t *testing.T) []*job {
 	lines := workOf(t)
 	lines["shard plan"] = "shard plan " + ways["shard plan"]
 	lines["shard next"] = "shard next RAN"
+	lines["shard merge"] = "shard merge RAN --round look" // else a second one merges the next round
 	lines["maps"] = "maps"
 	lines["demo files"] = "demo --write OUT"
 	lines["search"] = "search INDEX DATA --ignore junk_* --id key"
