@@ -162,6 +162,7 @@ func (j *job) try(t *testing.T, at *sysCall, h *happening) (happened, held bool)
 	case end.code == 1 && end.stderr == "" && at.fd != 2:
 		wrong("nothing was said")
 	case end.code == 0 && j.stdout != "" && at.fd != 1 && !strings.HasPrefix(at.path, "/proc") && !strings.HasPrefix(at.path, "/sys") &&
+		!strings.HasPrefix(at.from, "mercer/internal/app/cli.sizeOf:") && // without which a size is not printed
 		timesInText.ReplaceAllString(end.stdout, "0") != j.stdout:
 		wrong("printed %s, not %s", end.stdout, j.stdout)
 	}
