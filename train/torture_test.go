@@ -362,7 +362,7 @@ func TestEveryLearnerIsTortured(t *testing.T) {
 			broke++
 		}
 	}
-	testenv.Tried(t, "hard rows and settings of learners and maps", len(few), broke)
+	testenv.Tried(t, "hard rows and settings", len(few), broke)
 }
 
 // One row of 100,000 that is another class changes no learner of features but by what it is.
@@ -447,5 +447,5 @@ func TestEveryMapIsTortured(t *testing.T) {
 			broke++
 		}
 	}
-	testenv.Tried(t, "hard rows and settings of learners and maps", len(few), broke)
+	testenv.Tried(t, "hard rows and settings", len(few), broke)
 }
