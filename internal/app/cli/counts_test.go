@@ -65,7 +65,7 @@ func TestThreadsOfLiblinear(t *testing.T) {
 	for args, want := range map[string]string{
 		"liblinear-train --threads":              "--threads wants a value",
 		"liblinear-train --threads many " + data: `--threads "many" is not a whole number`,
-		"liblinear-predict --threads -1 " + data: "--threads -1: give 1 or more",
+		"liblinear-predict --threads -1 " + data: "--threads -1: give 1 to 1024",
 	} {
 		if r := mercer(t, strings.Fields(args)...); r.code != 2 || !strings.Contains(r.stderr, want) {
 			t.Errorf("%s: %+v, want %q", args, r, want)
