@@ -12,14 +12,15 @@ import (
 
 // Data at an address give the model that they give as a file, and what may be secret in the address is told nowhere.
 func TestRowsAtAnAddress(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "flowers.csv", flowers(300))
 	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	defer server.Close()
 	address := strings.Replace(server.URL, "http://", "http://me:geheim@", 1) + "/flowers.csv?token=geheim"
 	a, b, page := filepath.Join(dir, "a.mercer"), filepath.Join(dir, "b.mercer"), filepath.Join(dir, "page.html")
-	ok(t, "train", filepath.Join(dir, "flowers.csv"), "-o", a, "--progress", "never")
-	said := ok(t, "train", address, "-o", b, "--report", page, "--test", address)
+	ok(t, "train", filepath.Join(dir, "flowers.csv"), "-o", a, "--learner", "ridge", "--features", "16", "--progress", "never")
+	said := ok(t, "train", address, "-o", b, "--report", page, "--test", address, "--learner", "ridge", "--features", "16")
 	said += ok(t, "eval", b, address) + ok(t, "inspect", address) + ok(t, "explain", b, address)
 	for _, path := range []string{b, page} {
 		text, err := os.ReadFile(path)
@@ -32,7 +33,7 @@ func TestRowsAtAnAddress(t *testing.T) {
 		i := strings.Index(said, "geheim")
 		t.Errorf("a secret is told: %s", said[max(0, i-200):i+20])
 	}
-	ok(t, "train", address, "-o", b, "--progress", "never") // without the test that a model keeps
+	ok(t, "train", address, "-o", b, "--learner", "ridge", "--features", "16", "--progress", "never") // without the test that a model keeps
 	one, _ := os.ReadFile(a)
 	two, _ := os.ReadFile(b)
 	if len(one) == 0 || !bytes.Equal(one, two) {

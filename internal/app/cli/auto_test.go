@@ -238,6 +238,7 @@ func TestQuoted(t *testing.T) {
 }
 
 func TestCurveAndAutoWriteReports(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

@@ -93,6 +93,7 @@ func folder(t testing.TB, dir, name string, members [][][]float32, labels []stri
 }
 
 func TestBagsTrainPredictEval(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

@@ -15,7 +15,7 @@ func TestCardsTellHowToMakeTheModelAgain(t *testing.T) {
 		t.Skip("seconds")
 	}
 	t.Chdir(t.TempDir())
-	write(t, ".", "people.csv", exportTable(400, 2, true))
+	write(t, ".", "people.csv", exportTable(240, 2, true))
 	code := regexp.MustCompile(`(?s)<pre[^>]*><code>(mercer train .*?)</code>`)
 	for _, args := range []string{
 		"--learner svm --features 32 --threshold max-f1 --holdout 0.25",

@@ -255,8 +255,8 @@ func TestReadmeAndTour(t *testing.T) {
 		// A slow machine does not get done within seconds, and a fast one needs no minutes for so few choices.
 		script = strings.ReplaceAll(script, "--budget 10s", "--budget 10m --features 32 --kernel rbf --learner ridge")
 		// Customers of the README and digits of the tour are fewer.
-		script = strings.NewReplacer("i <= 4000", "i <= 600", "head -n 3001", "head -n 501", "tail -n 1000", "tail -n 99", "150,300,600", "150,300,500",
-			"demo --write digits", "demo --write digits\nhead -n 800 digits/train.csv >fewer.csv\nmv fewer.csv digits/train.csv").Replace(script)
+		script = strings.NewReplacer("i <= 4000", "i <= 600", "head -n 3001", "head -n 501", "tail -n 1000", "tail -n 99", "150,300,600", "50,100,200",
+			"demo --write digits", "demo --write digits\nhead -n 350 digits/train.csv >fewer.csv\nmv fewer.csv digits/train.csv").Replace(script)
 		cmd := exec.Command("sh", "-e", "-c", script)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {

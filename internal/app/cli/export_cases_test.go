@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -75,13 +78,33 @@ func steppedTable(rows int) string {
 	return b.String()
 }
 
+// trained are the model files of cases, by the name and the rows: several tests ask for the same ones.
+var trained sync.Map
+
+// model is the model file of a case, trained once on so many rows of the file data.
+func (c exportCase) model(t *testing.T, data string, rows int) []byte {
+	t.Helper()
+	once, _ := trained.LoadOrStore(fmt.Sprint(c.name, " ", rows), sync.OnceValues(func() ([]byte, error) {
+		file := data + ".mercer"
+		if r := mercer(t, append([]string{"train", data, "-o", file}, strings.Fields(c.flags)...)...); r.code != 0 {
+			return nil, errors.New(r.stderr)
+		}
+		return os.ReadFile(file)
+	}))
+	text, err := once.(func() ([]byte, error))()
+	if err != nil {
+		t.Fatalf("%s: %v", c.name, err)
+	}
+	return text
+}
+
 // train trains on so many rows, and returns the beginning of the names of the model, NAME.mercer, of other rows, NAME.csv, and of what
 // mercer predict says of them, NAME.told.
 func (c exportCase) train(t *testing.T, dir string, rows, others int) (name string) {
 	t.Helper()
 	name = filepath.Join(dir, strings.ReplaceAll(c.name, " ", "-"))
 	data, more := write(t, dir, filepath.Base(name)+".a.csv", c.table(rows)), write(t, dir, filepath.Base(name)+".csv", c.table(others))
-	ok(t, append([]string{"train", data, "-o", name + ".mercer"}, strings.Fields(c.flags)...)...)
+	write(t, dir, filepath.Base(name)+".mercer", string(c.model(t, data, rows)))
 	ask := []string{"predict", name + ".mercer", more, "--scores", "--json", "-o", name + ".told"}
 	if c.proba {
 		ask = append(ask, "--proba")

@@ -181,7 +181,7 @@ func TestEveryCellIsExportedOrRefused(t *testing.T) {
 		rows[name] = asRows(t, filepath.Join(dir, name), 25)
 	}
 	all := slices.Concat(maps, kernels)
-	some := testenv.Few(t, all, 16, "every map and kernel with every learner in every target, and the lists of docs/export.md")
+	some := testenv.Few(t, all, 9, "every map and kernel with every learner in every target, and the lists of docs/export.md")
 	for i, c := range some {
 		name := fmt.Sprint("cell", i)
 		if !c.fill(t, dir, name) {

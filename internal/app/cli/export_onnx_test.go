@@ -114,7 +114,7 @@ func TestGraphsPredictRawColumns(t *testing.T) {
 	dir := t.TempDir()
 	var checks []onnxCheck
 	for _, c := range testenv.Few(t, exportCases, 3, "every coding, map and learner in ONNX, by Python and Node") {
-		name := c.train(t, dir, 400, rows)
+		name := c.train(t, dir, 320, rows)
 		ok(t, "export", name+".mercer", "--target", "onnx", "-o", name+".onnx")
 		checks = append(checks, onnxCheck{Name: c.name, Model: name + ".onnx", Data: name + ".csv", Told: name + ".told"})
 	}

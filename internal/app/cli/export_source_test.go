@@ -311,7 +311,7 @@ func TestSourcePredictsRawColumns(t *testing.T) {
 	dir := t.TempDir()
 	var checks []sourceCheck
 	for _, c := range testenv.Few(t, exportCases, 4, "every coding, map and learner as source code of every language, on other machines too") {
-		name := c.train(t, dir, 400, rows)
+		name := c.train(t, dir, 320, rows)
 		json := asRows(t, name+".csv", rows)
 		for _, target := range sources {
 			check := sourceCheck{Name: c.name, target: target, Model: name + "." + strings.Replace(target, "js", "mjs", 1), Rows: json,
@@ -421,6 +421,7 @@ var hostileTexts = []string{`"; panic("x"); "`, "*/ #error x /*", "\\", "??/", "
 
 // Names of columns, categories and classes are texts and nothing else, and columns are told apart whatever their names are.
 func TestSourceTakesHostileNames(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}
@@ -455,6 +456,7 @@ func TestSourceTakesHostileNames(t *testing.T) {
 
 // Weights of 8 bits are a fourth of the file's, and scores are nearly the same.
 func TestSourceOfSmallWeights(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}
@@ -501,6 +503,7 @@ func TestSourceRefuses(t *testing.T) {
 
 // Rows without columns are arrays of numbers, and the file's own test holds for them too.
 func TestSourceOfRowsWithoutColumns(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

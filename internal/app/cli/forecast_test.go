@@ -107,6 +107,7 @@ func TestForecastsTellTheMemory(t *testing.T) {
 
 // A curve of few rows tells what the training of all takes.
 func TestCurvesTellTheMemoryOfMoreRows(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" || raceDetector || testing.Short() {
 		t.Skip("peak memory is known on Linux, and takes a long training")
 	}

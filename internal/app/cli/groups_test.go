@@ -48,6 +48,7 @@ func featureOfModel(out map[string]any) map[string]any {
 }
 
 func TestKernelsOfGroups(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	data, test := write(t, dir, "train.csv", descriptors(600, 1)), write(t, dir, "test.csv", descriptors(1000, 2))
 	m := filepath.Join(dir, "m.mercer")

@@ -168,6 +168,7 @@ func workArgs(t *testing.T, args []string, dir, copies string) []string {
 // Every command that takes time, and every learner, ends with exit code 130 wherever it looks whether it is to end: with one line, hardly a
 // look more, and nothing written.
 func TestEveryCommandEndsWhereverItLooks(t *testing.T) {
+	t.Parallel()
 	line, dir := waysOf(t), t.TempDir()
 	workInputs(t, dir)
 	for name, way := range workOf(t) {

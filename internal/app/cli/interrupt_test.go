@@ -23,14 +23,14 @@ func TestSignalsEndDenseSolves(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var text strings.Builder
 	text.WriteString("a,b,c,y\n")
-	for range 6000 {
+	for range 3000 {
 		a, b, c := random.NormFloat64(), random.NormFloat64(), random.NormFloat64()
 		fmt.Fprintf(&text, "%.4f,%.4f,%.4f,%.4f\n", a, b, c, a*b+c+0.1*random.NormFloat64())
 	}
 	for _, c := range []struct{ flags, stage string }{
 		{"--learner kernel-ridge", "solve "},
-		{"--learner ridge --kernel rbf --features 4096", "solve "},
-		{"--learner ridge --kernel rbf --features 4096 --variance-share 0.9", "reduce "},
+		{"--learner ridge --kernel rbf --features 2048", "solve "},
+		{"--learner ridge --kernel rbf --features 2048 --variance-share 0.9", "reduce "},
 	} {
 		dir := t.TempDir()
 		data := write(t, dir, "data.csv", text.String())

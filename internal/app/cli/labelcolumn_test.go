@@ -49,6 +49,7 @@ func TestColumnLeftOutAsLabelIsTold(t *testing.T) {
 
 // With --drop-unlabelled rows without a label are left out by train, eval, tune and inspect, which say how many; without it they are an error that names it.
 func TestRowsWithoutALabelAreDropped(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var some, all strings.Builder
 	for _, b := range []*strings.Builder{&some, &all} {

@@ -11,6 +11,7 @@ import (
 // --landmarks takes a file of rows, in any format, which are scaled like the data; the model
 // then has as many features at most, and says its rank.
 func TestLandmarksFromAFile(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

@@ -23,7 +23,7 @@ func TestEveryMapTrains(t *testing.T) {
 		t.Skip("seconds")
 	}
 	train, test := digitFiles(t)
-	few := testenv.Size(t, 400, 2000, "accuracies of all digits")
+	few := testenv.Size(t, 250, 2000, "accuracies of all digits")
 	for _, path := range []string{train, test} {
 		text, err := os.ReadFile(path)
 		if err != nil {

@@ -30,6 +30,7 @@ func relevant(rows int, seed uint64) string {
 // train --metric says what was learned, inspect tells it of the file, and predictions, features and more rows go
 // by it.
 func TestTrainMetric(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

@@ -106,8 +106,9 @@ func TestProgressiveValidationIsPrintedWhileItTrains(t *testing.T) {
 }
 
 func TestProbabilitiesArePrinted(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
-	path := write(t, dir, "a", svmRows(0, 900, func(a, b float64) string {
+	path := write(t, dir, "a", svmRows(0, 300, func(a, b float64) string {
 		return strconv.Itoa(min(2, int(2*(a*a+b*b))))
 	}))
 	m := filepath.Join(dir, "m")
@@ -116,7 +117,7 @@ func TestProbabilitiesArePrinted(t *testing.T) {
 		if want := " rows of 2 of 2 folds"; !strings.Contains(text, want) {
 			t.Errorf("%s: no %q in:\n%s", learner, want, text)
 		}
-		if rows := strings.Count(ok(t, "predict", m, path, "--proba"), "\n"); rows != 900 {
+		if rows := strings.Count(ok(t, "predict", m, path, "--proba"), "\n"); rows != 300 {
 			t.Errorf("%s: probabilities of %d rows", learner, rows)
 		}
 	}
@@ -126,7 +127,7 @@ func TestProbabilitiesArePrinted(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	text := ok(t, "train", path, "-o", m, "--features", "64", "--calibrate", "isotonic", "--calibrate-folds", "3")
-	if want := "isotonic, fitted to the scores of 900 rows of 3 of 3 folds"; !strings.Contains(text, want) ||
+	if want := "isotonic, fitted to the scores of 300 rows of 3 of 3 folds"; !strings.Contains(text, want) ||
 		!strings.Contains(ok(t, "inspect", m), want) {
 		t.Errorf("no %q in:\n%s", want, text)
 	}

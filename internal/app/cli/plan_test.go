@@ -33,6 +33,7 @@ func planOf(t *testing.T, args ...string) (p train.Plan) {
 
 // A plan says what the training does: the same learner, scaling and map, for every way in which one is asked for.
 func TestPlansAreWhatIsTrained(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}
@@ -95,6 +96,7 @@ func TestOneDefaultForAllCommands(t *testing.T) {
 
 // Where the learner chooses kernels itself there is nothing to race.
 func TestAutoOfALearnerThatChoosesItself(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}
@@ -110,6 +112,7 @@ func TestAutoOfALearnerThatChoosesItself(t *testing.T) {
 
 // Mean targets of words are for held-out rows and folds as well, of columns of few words and of so many that rows have hashes of them.
 func TestHeldOutRowsHaveMeans(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

@@ -83,6 +83,7 @@ func TestPrecomputedKernel(t *testing.T) {
 // Folds and rows that are held back divide the columns of a precomputed kernel with its rows, as scikit-learn does (testdata/precomputed.py), and
 // curves and comparisons are those of the kernel itself.
 func TestPrecomputedKernelInFolds(t *testing.T) {
+	t.Parallel()
 	const n = 120
 	var x [n][2]float64
 	var kernel, plain strings.Builder

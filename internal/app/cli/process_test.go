@@ -3,10 +3,13 @@ package cli
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -61,6 +64,10 @@ func TestMain(m *testing.M) {
 		os.Exit(measuredProgram())
 	}
 	longWork = math.Inf(1) // what takes long depends on the machine; tests of announcements ask for them
+	flag.Parse()
+	if p := flag.Lookup("test.parallel"); p.Value.String() == p.DefValue {
+		p.Value.Set(strconv.Itoa(2 * runtime.GOMAXPROCS(0))) // as many again wait for processes
+	}
 	code := m.Run()
 	os.RemoveAll(binaryDir)
 	os.Exit(code)
@@ -83,7 +90,7 @@ func TestInterruptedTrainingLeavesNothing(t *testing.T) {
 		}
 		data := write(t, dir, "data.csv", strings.Repeat(curve(2000), 50))
 		var stderr bytes.Buffer
-		cmd := exec.Command(bin, "train", data, "-o", filepath.Join(dir, "m.mercer"), "--features", "4096", "--progress", "always")
+		cmd := exec.Command(bin, "train", data, "-o", filepath.Join(dir, "m.mercer"), "--features", "1024", "--progress", "always")
 		cmd.Stderr = feed
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

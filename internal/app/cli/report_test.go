@@ -92,6 +92,7 @@ func pictures(t *testing.T, dir string) string {
 }
 
 func TestReportOfTwoClasses(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}
@@ -323,6 +324,7 @@ func TestReportOfComparisons(t *testing.T) {
 }
 
 func TestReportOfASearch(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	data := write(t, dir, "data.csv", steps(300, 3))
 	html, plots := filepath.Join(dir, "t.html"), filepath.Join(dir, "plots")

@@ -127,6 +127,7 @@ func TestServedPageInChromium(t *testing.T) {
 }
 
 func TestServeDemo(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("trains on all digits")
 	}
@@ -138,6 +139,7 @@ func TestServeDemo(t *testing.T) {
 
 // Tokens, TLS and certificates of clients keep others out; a certificate that is renewed is used.
 func TestServeKeepsOthersOut(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	data, model := write(t, dir, "steps.csv", steps(300, 3, "low", "middle", "high")), filepath.Join(dir, "steps.mercer")
 	ok(t, "train", data, "-o", model, "--features", "64", "--learner", "ridge")

@@ -144,6 +144,7 @@ func TestShardsOnTheCommandLine(t *testing.T) {
 
 // The tables of all shards, one after another, are what predict writes, of a file, of several, and of rows without names; one that fails leaves none.
 func TestPredictShards(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

@@ -26,6 +26,7 @@ func orders(first, n int, columns string) string {
 
 // The commands of the guide's chapter about sources run, in their order.
 func TestSourcesOfTheGuide(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

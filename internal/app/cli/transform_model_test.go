@@ -158,6 +158,7 @@ func TestTransformOfAModel(t *testing.T) {
 
 // All four commands scale by the same rule, and say so.
 func TestOneDefaultScaling(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seconds")
 	}

@@ -224,6 +224,7 @@ func killedTuning(journal string) int {
 
 // A tuning that is killed after each thing that it kept, and run again, ends as one that was not.
 func TestKilledTuningGoesOn(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("runs the program many times")
 	}

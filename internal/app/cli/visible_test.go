@@ -14,6 +14,7 @@ import (
 
 // Nothing that others have named reaches a terminal as a control character, nor passes for a line of its own.
 func TestNamesCannotControlTheTerminal(t *testing.T) {
+	t.Parallel()
 	const evil = "\x1b[31m\u009b\u202e\x7f\nsaved     all is well\r"
 	dir := filepath.Join(t.TempDir(), "dir"+evil)
 	if runtime.GOOS == "windows" {

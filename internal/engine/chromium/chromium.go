@@ -80,7 +80,8 @@ type message struct {
 type page struct {
 	*Browser
 	session string
-	idle    string // the document that last had no more to ask of the network
+	done    string // the document that was done last
+	when    string // the event that says so
 	console strings.Builder
 }
 
@@ -140,8 +141,8 @@ func (p *page) next() (m message) {
 	json.Unmarshal(m.Params, &event)
 	switch m.Method {
 	case "Page.lifecycleEvent":
-		if event.Name == "networkIdle" {
-			p.idle = event.LoaderID
+		if event.Name == p.when {
+			p.done = event.LoaderID
 		}
 	case "Runtime.consoleAPICalled":
 		for _, a := range event.Args {
@@ -156,13 +157,14 @@ func (p *page) next() (m message) {
 	return m
 }
 
-// show opens a page, a file or a URL, after some commands, and waits until it has what it asks of the network.
+// show opens a page, a file or a URL, after some commands, and waits until it is there: a file as soon as it is loaded, another when it has
+// what it asks of the network.
 func (b *Browser) show(url string, dark bool, width, height int) *page {
 	b.t.Helper()
+	p := &page{Browser: b, when: "networkIdle"}
 	if !strings.Contains(url, "://") {
-		url = "file://" + url
+		url, p.when = "file://"+url, "load"
 	}
-	p := &page{Browser: b}
 	var target struct{ TargetID string }
 	p.call("Target.createTarget", values{"url": "about:blank"}, &target)
 	var attached struct{ SessionID string }
@@ -177,7 +179,7 @@ func (b *Browser) show(url string, dark bool, width, height int) *page {
 	p.call("Page.setLifecycleEventsEnabled", values{"enabled": true}, nil)
 	var document struct{ LoaderID string }
 	p.call("Page.navigate", values{"url": url}, &document)
-	for p.idle != document.LoaderID {
+	for p.done != document.LoaderID {
 		p.next()
 	}
 	return p
