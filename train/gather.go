@@ -101,49 +101,20 @@ func (f *job) lastPass() {
 }
 
 // kept are rows in memory that grow batch by batch.
-type kept struct {
-	dense  matrix.Dense
-	sparse matrix.CSR
-}
+type kept struct{ matrix.Batch }
 
+// add copies rows to the end; room is how many dense ones there will be.
 func (k *kept) add(rows matrix.Rows, room int) {
-	if rows.CSR != nil {
-		s := &k.sparse
-		if s.Ptr == nil {
-			s.Ptr = []int{0}
-		}
-		for i := range rows.Len() {
-			idx, val := rows.CSR.Row(i)
-			s.Idx = append(s.Idx, idx...)
-			s.Val = append(s.Val, val...)
-			s.Ptr = append(s.Ptr, len(s.Idx))
-		}
-		s.Rows += rows.Len()
-		s.Cols = max(s.Cols, rows.Dim())
-		return
+	if d := rows.Dim(); rows.CSR == nil && k.X.Dense == nil {
+		k.X.Dense = &matrix.Dense{Cols: d, Stride: d, Data: make([]float32, 0, room*d)}
 	}
-	d := &k.dense
-	if d.Data == nil {
-		d.Cols, d.Stride = rows.Dim(), rows.Dim()
-		d.Data = make([]float32, 0, room*d.Cols)
-	}
-	for i := range rows.Len() {
-		d.Data = append(d.Data, rows.Dense.Row(i)...)
-	}
-	d.Rows += rows.Len()
-}
-
-func (k *kept) rows() matrix.Rows {
-	if k.sparse.Rows > 0 {
-		return matrix.Rows{CSR: &k.sparse}
-	}
-	return matrix.Rows{Dense: &k.dense}
+	k.Append(&matrix.Batch{X: rows}, rows.Dim())
 }
 
 // gather maps all rows into memory.
 func (f *job) gather() (*gathered, error) {
 	all := &gathered{}
-	z := &kept{dense: matrix.Dense{Cols: f.learnDim(), Stride: f.learnDim()}}
+	z := &kept{}
 	err := f.each("map", func(b *matrix.Batch, rows matrix.Rows) error {
 		z.add(rows, f.sum.Rows)
 		return all.labels(&f.problem, b)
@@ -152,7 +123,7 @@ func (f *job) gather() (*gathered, error) {
 		return nil, err
 	}
 	f.lastPass()
-	all.x = z.rows()
+	all.x = z.X
 	all.z = learn.InMemory(all.x)
 	return all, nil
 }
@@ -205,7 +176,7 @@ func (f *job) gatherInputs() (*gathered, error) {
 	f.lastPass()
 	pass := f.pipe.Pass()
 	var part kept
-	rows := x.rows()
+	rows := x.X
 	if rows.CSR != nil {
 		rows.CSR.Cols = f.schema.Dim
 	}
@@ -216,7 +187,7 @@ func (f *job) gatherInputs() (*gathered, error) {
 		for _, i := range which {
 			part.add(rows.Slice(i, i+1), len(which))
 		}
-		in := part.rows()
+		in := part.X
 		if in.CSR != nil {
 			in.CSR.Cols = f.schema.Dim
 		}
@@ -232,17 +203,18 @@ func (f *job) gatherInputs() (*gathered, error) {
 			}
 			out.add(z, in.Len())
 		}
-		return out.rows(), nil
+		return out.X, nil
 	})
 	return all, nil
 }
 
 // clear empties rows and keeps their memory.
 func (k *kept) clear() {
-	k.dense.Rows, k.dense.Data = 0, k.dense.Data[:0]
-	k.sparse.Rows, k.sparse.Idx, k.sparse.Val = 0, k.sparse.Idx[:0], k.sparse.Val[:0]
-	if k.sparse.Ptr != nil {
-		k.sparse.Ptr = k.sparse.Ptr[:1]
+	if d := k.X.Dense; d != nil {
+		d.Rows, d.Data = 0, d.Data[:0]
+	}
+	if s := k.X.CSR; s != nil {
+		s.Rows, s.Ptr, s.Idx, s.Val = 0, s.Ptr[:1], s.Idx[:0], s.Val[:0]
 	}
 }
 

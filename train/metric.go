@@ -149,7 +149,7 @@ func (f *problem) drawSample(wanted int) (x matrix.Rows, y, weights []float64, e
 			break
 		}
 	}
-	x = rows.rows()
+	x = rows.X
 	if x.CSR != nil {
 		x.CSR.Cols = f.sum.Dim
 	}

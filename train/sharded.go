@@ -149,7 +149,7 @@ func (s *Sharded) Pass(ctx context.Context, src dataset.Source) (*learn.SharedSu
 		if len(class) == 0 {
 			return nil
 		}
-		rows := held.rows()
+		rows := held.X
 		if rows.CSR != nil {
 			rows.CSR.Cols = f.learnDim()
 		}

@@ -269,7 +269,7 @@ func TestExactWilcoxonCountsAllSigns(t *testing.T) {
 }
 
 func TestMeanRanksShareTies(t *testing.T) {
-	got, err := Mean([][]float64{{0.9, 0.8, 0.8}, {0.5, 0.7, 0.5}}, true)
+	got, _, err := meanRanks([][]float64{{0.9, 0.8, 0.8}, {0.5, 0.7, 0.5}}, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,16 +16,10 @@ import (
 	"slices"
 )
 
-// Mean returns the mean ranks of the methods over data sets: scores has a row a data set and a
+// meanRanks returns the mean ranks of the methods over data sets: scores has a row a data set and a
 // column a method. The best of a row, the largest where higher is better, has rank 1; equal scores
 // share the mean of their ranks. It fails on rows of different lengths and on scores that are not
-// finite.
-func Mean(scores [][]float64, higher bool) ([]float64, error) {
-	ranks, _, err := meanRanks(scores, higher)
-	return ranks, err
-}
-
-// meanRanks also returns Σ(t³ - t) over the groups of t equal scores in a row.
+// finite. It also returns Σ(t³ - t) over the groups of t equal scores in a row.
 func meanRanks(scores [][]float64, higher bool) (ranks []float64, ties float64, err error) {
 	if len(scores) == 0 || len(scores[0]) == 0 {
 		return nil, 0, fmt.Errorf("rank: no scores")

@@ -23,9 +23,6 @@ func Seconds(s float64) string {
 	}
 }
 
-// Duration is Seconds of a duration.
-func Duration(d time.Duration) string { return Seconds(d.Seconds()) }
-
 // Roughly writes a time that was predicted, with two digits: 0.3 s, 40 s, 12 min, 2.5 h, 4 days.
 func Roughly(s float64) string {
 	switch {

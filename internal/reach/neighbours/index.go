@@ -70,9 +70,6 @@ type Index struct {
 // Info describes the index.
 func (x *Index) Info() *Info { return &x.info }
 
-// Pipeline is what makes features of rows.
-func (x *Index) Pipeline() *pipeline.Pipeline { return x.pipe }
-
 // Close releases the file. No search may run then or later.
 func (x *Index) Close() error {
 	if x.free != nil {

@@ -63,12 +63,12 @@ func (e *Estimate) tryApart(ctx context.Context, w *Worker, all int64) error {
 	if part == 0 {
 		part = rfm.PartRows
 	}
-	e.Solve = time.Since(start).Seconds() * max(1, float64(rfm.SampleRows(rows, true))/float64(sample.X.Rows))
+	e.Solve = time.Since(start).Seconds() * max(1, float64(rfm.JoinRows(rows))/float64(sample.X.Rows))
 	d, k := sample.X.Cols, len(sample.Y)/sample.X.Rows
 	e.Dim, e.Feature, e.row = d, d, int64(16+8*k+4*d)
 	e.Parts = (rows + part - 1) / part
 	e.WorkerMemory = 2*e.row*int64(min(rows, part)) + rfm.Bytes(min(rows, part), d, k, rfm.Options{Logistic: true})
-	e.SolveMemory = e.Sum + 2*e.row*int64(rfm.SampleRows(rows, false))
+	e.SolveMemory = e.Sum + 2*e.row*int64(rfm.SampleRows(rows))
 	return nil
 }
 

@@ -9,26 +9,6 @@ import (
 	"mercer/matrix"
 )
 
-// DistanceCorrelation returns the distance correlation of pairs of numbers (x_i, y_i) (Székely,
-// Rizzo and Bakirov, "Measuring and testing dependence by correlation of distances", 2007,
-// definition 5): with a_ij = |x_i-x_j|, b_ij = |y_i-y_j|, both centred by rows and columns to A and B,
-//
-//	dCor = √(dCov²(x, y)/√(dCov²(x, x)·dCov²(y, y))), dCov²(x, y) = 1/n² Σ A_ij·B_ij
-//
-// In the limit it is 0 if and only if x and y are independent, and 1 if one is a linear function
-// of the other. Of n pairs of independent numbers it is about 1/√n, not 0. It is 0 if all x are
-// equal, or all y.
-//
-// It takes O(n log n) time: Σ a_ij·b_ij is summed in the order of x, with the numbers so far in a
-// tree in the order of y (after Huo and Székely, "Fast computing for distance covariance", 2016).
-// It panics if the lengths differ or a number is not finite.
-func DistanceCorrelation(x, y []float64) float64 {
-	if len(x) != len(y) {
-		panic(fmt.Sprintf("approx: DistanceCorrelation of %d and %d numbers", len(x), len(y)))
-	}
-	return newRanked(x).correlation(newRanked(y))
-}
-
 // ranked are centred numbers with the sums needed for their distances.
 type ranked struct {
 	v        []float64
@@ -90,6 +70,18 @@ func (r *ranked) centred(products float64, s *ranked) float64 {
 	return max(0, products-2*rows/n+r.total*s.total/(n*n))
 }
 
+// correlation returns the distance correlation of pairs of numbers (x_i, y_i) (Székely,
+// Rizzo and Bakirov, "Measuring and testing dependence by correlation of distances", 2007,
+// definition 5): with a_ij = |x_i-x_j|, b_ij = |y_i-y_j|, both centred by rows and columns to A and B,
+//
+//	dCor = √(dCov²(x, y)/√(dCov²(x, x)·dCov²(y, y))), dCov²(x, y) = 1/n² Σ A_ij·B_ij
+//
+// In the limit it is 0 if and only if x and y are independent, and 1 if one is a linear function
+// of the other. Of n pairs of independent numbers it is about 1/√n, not 0. It is 0 if all x are
+// equal, or all y.
+//
+// It takes O(n log n) time: Σ a_ij·b_ij is summed in the order of x, with the numbers so far in a
+// tree in the order of y (after Huo and Székely, "Fast computing for distance covariance", 2016).
 func (r *ranked) correlation(s *ranked) float64 {
 	if !(r.variance > 0 && s.variance > 0) {
 		return 0

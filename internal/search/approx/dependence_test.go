@@ -22,10 +22,10 @@ func TestDistanceCorrelationMatchesTheDefinition(t *testing.T) {
 		}
 		y := line[2:]
 		for i, a := range [][]float64{x, rounded} {
-			if got := DistanceCorrelation(a, y); math.Abs(got-line[i]) > 1e-7 {
+			if got := distanceCorrelation(a, y); math.Abs(got-line[i]) > 1e-7 {
 				t.Errorf("%s: %.12g, by the definition %.12g", name, got, line[i])
 			}
-			if forth, back := DistanceCorrelation(a, y), DistanceCorrelation(y, a); math.Abs(forth-back) > 1e-9 {
+			if forth, back := distanceCorrelation(a, y), distanceCorrelation(y, a); math.Abs(forth-back) > 1e-9 {
 				t.Errorf("%s: %g one way and %g the other", name, forth, back)
 			}
 		}
@@ -41,7 +41,7 @@ func TestDistanceCorrelationFindsDependence(t *testing.T) {
 			x[i], y[i] = r.Normal(), r.Normal()
 			s[i] = x[i] * x[i]
 		}
-		return DistanceCorrelation(x, y), DistanceCorrelation(x, s)
+		return distanceCorrelation(x, y), distanceCorrelation(x, s)
 	}
 	for _, n := range []int{100, 10_000} {
 		independent, square := at(n)
@@ -56,13 +56,13 @@ func TestDistanceCorrelationFindsDependence(t *testing.T) {
 }
 
 func TestDistanceCorrelationOfFewNumbers(t *testing.T) {
-	if v := DistanceCorrelation(nil, nil); v != 0 {
+	if v := distanceCorrelation(nil, nil); v != 0 {
 		t.Errorf("of none: %g", v)
 	}
-	if v := DistanceCorrelation([]float64{1}, []float64{2}); v != 0 {
+	if v := distanceCorrelation([]float64{1}, []float64{2}); v != 0 {
 		t.Errorf("of one: %g", v)
 	}
-	if v := DistanceCorrelation([]float64{1, 2}, []float64{5, 3}); math.Abs(v-1) > 1e-12 {
+	if v := distanceCorrelation([]float64{1, 2}, []float64{5, 3}); math.Abs(v-1) > 1e-12 {
 		t.Errorf("of two: %g", v)
 	}
 }
@@ -79,7 +79,7 @@ func TestDistanceCorrelationsAreThoseOfPairs(t *testing.T) {
 	}
 	for i := range 4 {
 		for j := range 4 {
-			want := DistanceCorrelation(column(i), column(j))
+			want := distanceCorrelation(column(i), column(j))
 			if i == j {
 				want = 1
 			}
@@ -89,3 +89,5 @@ func TestDistanceCorrelationsAreThoseOfPairs(t *testing.T) {
 		}
 	}
 }
+
+func distanceCorrelation(x, y []float64) float64 { return newRanked(x).correlation(newRanked(y)) }

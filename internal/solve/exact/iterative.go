@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"mercer/internal/engine/vec"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -189,50 +188,4 @@ func solveIterative(ctx context.Context, p Product, y []float64, outputs int, we
 		alpha[i] *= root[i/outputs]
 	}
 	return alpha, b, stop, nil
-}
-
-// GramProduct multiplies by the Gram matrix itself, whose rows are recomputed for every
-// product: n²d operations and no memory.
-type GramProduct struct {
-	against *kernel.Against
-	x       matrix.Rows
-}
-
-// NewGramProduct prepares products with the Gram matrix of x. It holds 8nd bytes, up to
-// three times as many for histogram kernels.
-func NewGramProduct(k kernel.Kernel, x matrix.Rows) (*GramProduct, error) {
-	if err := checkRows(k, x); err != nil {
-		return nil, err
-	}
-	against, err := kernel.NewAgainst(k, x)
-	if err != nil {
-		return nil, err
-	}
-	return &GramProduct{against, x}, nil
-}
-
-// Len is n.
-func (p *GramProduct) Len() int { return p.x.Len() }
-
-// Bound is 0.
-func (p *GramProduct) Bound() float64 { return 0 }
-
-// Bytes is the memory it holds, including that of a product on each thread.
-func (p *GramProduct) Bytes() int64 {
-	return p.against.Bytes() + int64(vec.Threads())*8*scoreRows*int64(p.Len()+p.against.Work())
-}
-
-// Apply computes Kv.
-func (p *GramProduct) Apply(ctx context.Context, dst, v []float64, outputs int) {
-	n := p.Len()
-	checkApply(n, dst, v, outputs)
-	packed := vec.Pack64(n, outputs, v, outputs)
-	vec.Parallel(n, scoreRows, func(lo, hi int) {
-		values, work := make([]float64, scoreRows*n), make([]float64, scoreRows*p.against.Work())
-		for i := lo; i < hi && ctx.Err() == nil; i += scoreRows {
-			j := min(i+scoreRows, hi)
-			p.against.Rows(p.x, i, j, values, work)
-			packed.Multiply(j-i, values, n, dst[i*outputs:], outputs, nil)
-		}
-	})
 }

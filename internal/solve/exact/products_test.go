@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"mercer/internal/engine/vec"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -219,7 +220,7 @@ func TestIterativeRidgeIsRidge(t *testing.T) {
 		t.Fatal(err)
 	}
 	makers := map[string]func(kernel.Kernel, matrix.Rows, float64) (Product, error){
-		"gram": func(k kernel.Kernel, x matrix.Rows, _ float64) (Product, error) { return NewGramProduct(k, x) },
+		"gram": func(k kernel.Kernel, x matrix.Rows, _ float64) (Product, error) { return newGramProduct(k, x) },
 	}
 	for name, f := range products {
 		makers[name] = f
@@ -254,7 +255,7 @@ func TestIterativeRidgeTakesWeights(t *testing.T) {
 		w[i] = float64(i % 3)
 	}
 	k := kernel.Kernel{Name: "rbf", Gamma: 1}
-	p, err := NewGramProduct(k, x)
+	p, err := newGramProduct(k, x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,4 +373,47 @@ func BenchmarkProducts(b *testing.B) {
 			b.ReportMetric(float64(p.Bytes())/1e6, "MB")
 		})
 	}
+}
+
+// gramProduct multiplies by the Gram matrix itself: what other products are compared with.
+type gramProduct struct {
+	against *kernel.Against
+	x       matrix.Rows
+}
+
+func newGramProduct(k kernel.Kernel, x matrix.Rows) (*gramProduct, error) {
+	if err := checkRows(k, x); err != nil {
+		return nil, err
+	}
+	against, err := kernel.NewAgainst(k, x)
+	if err != nil {
+		return nil, err
+	}
+	return &gramProduct{against, x}, nil
+}
+
+// Len is n.
+func (p *gramProduct) Len() int { return p.x.Len() }
+
+// Bound is 0.
+func (p *gramProduct) Bound() float64 { return 0 }
+
+// Bytes is the memory it holds, including that of a product on each thread.
+func (p *gramProduct) Bytes() int64 {
+	return p.against.Bytes() + int64(vec.Threads())*8*scoreRows*int64(p.Len()+p.against.Work())
+}
+
+// Apply computes Kv.
+func (p *gramProduct) Apply(ctx context.Context, dst, v []float64, outputs int) {
+	n := p.Len()
+	checkApply(n, dst, v, outputs)
+	packed := vec.Pack64(n, outputs, v, outputs)
+	vec.Parallel(n, scoreRows, func(lo, hi int) {
+		values, work := make([]float64, scoreRows*n), make([]float64, scoreRows*p.against.Work())
+		for i := lo; i < hi && ctx.Err() == nil; i += scoreRows {
+			j := min(i+scoreRows, hi)
+			p.against.Rows(p.x, i, j, values, work)
+			packed.Multiply(j-i, values, n, dst[i*outputs:], outputs, nil)
+		}
+	})
 }

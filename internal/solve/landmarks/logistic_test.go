@@ -37,7 +37,7 @@ func (p problem) coded() problem {
 
 func (p problem) logistic(t testing.TB, lambda, gain float64, m int, from *Solution) (*Ridge, *Solution) {
 	t.Helper()
-	r, err := New(p.k, p.z, p.outputs)
+	r, err := begun(p.k, p.z, p.outputs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestLogisticDoesNotDependOnThreads(t *testing.T) {
 
 func TestLogisticStops(t *testing.T) {
 	p := made(300, 3, 20, 1, false).coded()
-	r, err := New(p.k, p.z, 1)
+	r, err := begun(p.k, p.z, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,13 +33,7 @@ type Ridge struct {
 	targets []float64
 }
 
-// New prepares a ridge on landmarks, dense rows, without any rows.
-func New(k kernel.Kernel, landmarks *matrix.Dense, outputs int) (*Ridge, error) {
-	r := new(Ridge)
-	return r, r.Begin(k, landmarks, outputs, false)
-}
-
-// Begin prepares a ridge as New does, in the memory that it has. A rough one has sums over blocks of rows in float32, too, which takes a
+// Begin prepares a ridge on landmarks, dense rows, without any rows, in the memory that it has. A rough one has sums over blocks of rows in float32, too, which takes a
 // fraction of the time; λ for a row should be RoughLambda or more: what is smaller drowns in rounding.
 func (r *Ridge) Begin(k kernel.Kernel, landmarks *matrix.Dense, outputs int, rough bool) error {
 	m := landmarks.Rows

@@ -42,7 +42,7 @@ func made(n, d, m, outputs int, weighted bool) problem {
 // ridge is a Ridge to which the rows were added in parts that end at ends.
 func (p problem) ridge(t *testing.T, ends ...int) *Ridge {
 	t.Helper()
-	r, err := New(p.k, p.z, p.outputs)
+	r, err := begun(p.k, p.z, p.outputs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,10 +250,10 @@ func TestErrors(t *testing.T) {
 		huge.Data[j] = math.MaxFloat32
 	}
 	poly := kernel.Kernel{Name: "poly", Gamma: 1, Degree: 9}
-	if _, err := New(poly, huge, 1); err == nil || !strings.Contains(err.Error(), "not finite") {
+	if _, err := begun(poly, huge, 1); err == nil || !strings.Contains(err.Error(), "not finite") {
 		t.Errorf("a kernel that is not finite: %v", err)
 	}
-	if _, err := New(kernel.Kernel{Name: "magic"}, p.z, 1); err == nil {
+	if _, err := begun(kernel.Kernel{Name: "magic"}, p.z, 1); err == nil {
 		t.Error("a kernel that is not known is taken")
 	}
 	r := p.ridge(t)
@@ -297,4 +297,10 @@ func TestRoughRidge(t *testing.T) {
 			}
 		}
 	}
+}
+
+// begun is a ridge on landmarks without any rows.
+func begun(k kernel.Kernel, landmarks *matrix.Dense, outputs int) (*Ridge, error) {
+	r := new(Ridge)
+	return r, r.Begin(k, landmarks, outputs, false)
 }

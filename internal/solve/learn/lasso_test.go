@@ -333,7 +333,7 @@ func TestSmallLambdaIsLeastSquares(t *testing.T) {
 	z, y := sample(10, 300, 8, 2, 1)
 	s := moments.New(8, 2)
 	s.Add(z, y, nil)
-	want, _, err := FitRidge(t.Context(), s, nil, Ridge{Lambda: 1e-7})
+	want, _, err := fitRidge(t.Context(), s, nil, Ridge{Lambda: 1e-7})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,23 +49,6 @@ type RidgeFit struct {
 	Report   *RidgeReport
 }
 
-// FitRidge fits on main and held together; held is used to choose λ and may
-// be nil if λ is given. It is [Ridge.Fit] for the simple case.
-func FitRidge(ctx context.Context, main, held *moments.Stats, opt Ridge) (*Linear, *RidgeReport, error) {
-	parts := []*moments.Stats{main}
-	if held != nil {
-		parts = append(parts, held)
-		if opt.Lambda == 0 && opt.By == "" {
-			opt.By = "held-out"
-		}
-	}
-	fit, err := opt.Fit(ctx, parts)
-	if err != nil {
-		return nil, nil, err
-	}
-	return fit.Linear, fit.Report, nil
-}
-
 // Fit fits on the rows of all parts together, which are merged into the first. Held-out needs
 // two parts, of which the second is held out, and folds [Folds]; for all others the parts are
 // one. A λ that was chosen without some of the rows grows in proportion to the number of rows

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -43,7 +44,7 @@ func TestRidgeMeetsItsOptimalityConditions(t *testing.T) {
 	for _, lambda := range []float64{1e-3, 1, 1e3} {
 		s := moments.New(12, 3)
 		s.Add(z, y, nil)
-		l, report, err := FitRidge(t.Context(), s, nil, Ridge{Lambda: lambda})
+		l, report, err := fitRidge(t.Context(), s, nil, Ridge{Lambda: lambda})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +62,7 @@ func TestRidgeWithMoreFeaturesThanRows(t *testing.T) {
 	z, y := sample(11, 20, 64, 1, 0)
 	s := moments.New(64, 1)
 	s.Add(z, y, nil)
-	l, _, err := FitRidge(t.Context(), s, nil, Ridge{Lambda: 0.1})
+	l, _, err := fitRidge(t.Context(), s, nil, Ridge{Lambda: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func TestRidgeChoosesTheBestOfItsPath(t *testing.T) {
 		main, held := moments.New(100, 1), moments.New(100, 1)
 		main.Add(z.Slice(0, 120), y[:120], nil)
 		held.Add(z.Slice(120, 150), y[120:], nil)
-		l, report, err := FitRidge(t.Context(), main, held, Ridge{})
+		l, report, err := fitRidge(t.Context(), main, held, Ridge{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +141,7 @@ func TestRidgeChoosesTheBestOfItsPath(t *testing.T) {
 }
 
 func TestRidgeErrors(t *testing.T) {
-	if _, _, err := FitRidge(t.Context(), moments.New(3, 1), moments.New(3, 1), Ridge{}); err == nil {
+	if _, _, err := fitRidge(t.Context(), moments.New(3, 1), moments.New(3, 1), Ridge{}); err == nil {
 		t.Error("no rows were accepted")
 	}
 	// Two equal columns and no λ to speak of: not positive definite.
@@ -148,7 +149,7 @@ func TestRidgeErrors(t *testing.T) {
 	copy(z.Data, []float32{1, 1, 2, 2, 3, 3, 4, 4})
 	s := moments.New(2, 1)
 	s.Add(z, []float64{1, 2, 3, 4}, nil)
-	if _, _, err := FitRidge(t.Context(), s, nil, Ridge{Lambda: 1e-300}); err == nil {
+	if _, _, err := fitRidge(t.Context(), s, nil, Ridge{Lambda: 1e-300}); err == nil {
 		t.Error("a singular system was solved")
 	}
 }
@@ -162,7 +163,7 @@ func TestRidgeOfConstantFeaturesIsTheMean(t *testing.T) {
 	main, held := moments.New(2, 1), moments.New(2, 1)
 	main.Add(z.Slice(0, 9), y[:9], nil)
 	held.Add(z.Slice(9, 10), y[9:], nil)
-	l, _, err := FitRidge(t.Context(), main, held, Ridge{})
+	l, _, err := fitRidge(t.Context(), main, held, Ridge{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,4 +197,21 @@ func ones(n int) []float64 {
 		w[i] = 1
 	}
 	return w
+}
+
+// fitRidge fits on main and held together; held is used to choose λ and may
+// be nil if λ is given. It is [Ridge.Fit] for the simple case.
+func fitRidge(ctx context.Context, main, held *moments.Stats, opt Ridge) (*Linear, *RidgeReport, error) {
+	parts := []*moments.Stats{main}
+	if held != nil {
+		parts = append(parts, held)
+		if opt.Lambda == 0 && opt.By == "" {
+			opt.By = "held-out"
+		}
+	}
+	fit, err := opt.Fit(ctx, parts)
+	if err != nil {
+		return nil, nil, err
+	}
+	return fit.Linear, fit.Report, nil
 }

@@ -128,7 +128,7 @@ func TestSearchedWeightsErrLess(t *testing.T) {
 				}
 			}
 			all.Scale(factors)
-			l, _, err := FitRidge(context.Background(), all, nil, Ridge{Lambda: lambda})
+			l, _, err := fitRidge(context.Background(), all, nil, Ridge{Lambda: lambda})
 			if err != nil {
 				t.Fatal(err)
 			}

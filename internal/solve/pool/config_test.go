@@ -82,7 +82,7 @@ func TestPoolingComesBackFromItsState(t *testing.T) {
 		Features: 12, Options: feature.Options{Pool: 20}, Seed: 2}
 	for _, cfg := range append(everyMethod(), Config{}, averaged(), Config{Map: fitted, Norm: "l2"}) {
 		cfg = shaped(cfg, 6)
-		p, err := Fit(t.Context(), cfg, x)
+		p, err := build(cfg, x.Dim(), func(m feature.Config) (feature.Map, error) { return feature.Fit(t.Context(), m, x) })
 		if err != nil {
 			t.Fatal(err)
 		}

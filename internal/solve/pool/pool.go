@@ -10,7 +10,6 @@
 package pool
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -133,8 +132,8 @@ func OptionsOf(name string) []string {
 	return nil
 }
 
-// NeedsSample says whether the pooling of a configuration is fitted to vectors, so that it takes Fit
-// instead of New.
+// NeedsSample says whether the pooling of a configuration is fitted to vectors, so that New
+// refuses it.
 func NeedsSample(cfg Config) bool { return cfg.Map != nil && feature.NeedsSample(*cfg.Map) }
 
 // Check reports what is wrong with a configuration, whatever the vectors.
@@ -146,15 +145,9 @@ func Check(cfg Config) error {
 // New makes the pooling of a configuration for vectors of the given number of channels.
 func New(cfg Config, channels int) (*Pooling, error) {
 	if NeedsSample(cfg) {
-		return nil, fmt.Errorf("pool: map %s is fitted to vectors, so it needs a sample (Fit)", cfg.Map.Map)
+		return nil, fmt.Errorf("pool: map %s is fitted to vectors, so it needs a sample", cfg.Map.Map)
 	}
 	return Restore(cfg, channels, nil)
-}
-
-// Fit makes the pooling of a configuration for vectors like those of sample, which is only used
-// if NeedsSample.
-func Fit(ctx context.Context, cfg Config, sample matrix.Rows) (*Pooling, error) {
-	return build(cfg, sample.Dim(), func(m feature.Config) (feature.Map, error) { return feature.Fit(ctx, m, sample) })
 }
 
 // Restore recreates a pooling from its configuration and State, which is nil unless it was

@@ -232,8 +232,8 @@ func TestByLogistic(t *testing.T) {
 	m, _ := fitted(t, x, y, 1, nil, Options{Kinds: quick, Centres: 40, Classes: true})
 	one := m.Leaves()[0][0]
 	k, z := one.Machine.Kernel(), one.Machine.Rows().Dense
-	r, err := landmarks.New(k, z.Slice(0, 30), 1)
-	if err != nil {
+	r := new(landmarks.Ridge)
+	if err := r.Begin(k, z.Slice(0, 30), 1, false); err != nil {
 		t.Fatal(err)
 	}
 	values := r.Values(nil, x)

@@ -51,17 +51,15 @@ const (
 	leastSampled = 500
 )
 
-// SampleRows is about how many of so many rows are in the sample that says what all rows are like, or of these, join the leaves.
-func SampleRows(rows int, join bool) int {
-	if join {
-		return min(rows, wholeRows)
-	}
-	return min(rows, mostSample, max(wholeRows, rows/sampleOf))
-}
+// SampleRows is about how many of so many rows are in the sample that says what all rows are like.
+func SampleRows(rows int) int { return min(rows, mostSample, max(wholeRows, rows/sampleOf)) }
+
+// JoinRows is about how many of these join the leaves.
+func JoinRows(rows int) int { return min(rows, wholeRows) }
 
 // Sampled says whether a row is in the sample.
 func Sampled(seed uint64, rows, key int) bool {
-	most := SampleRows(rows, false)
+	most := SampleRows(rows)
 	return most >= rows || random.New(seed, "rfm.sampled", uint64(key)).Uniform()*float64(rows) < float64(most)
 }
 
