@@ -46,43 +46,30 @@ func otherText(text []byte) []byte {
 // A file that others change at any call of a command, be it data, a model or an index, is read as it was or as it is then, or is an error: the
 // command makes what it makes of the one or of the other, and nothing else.
 func TestFilesThatChangeAtACall(t *testing.T) {
-	if testing.Short() {
-		t.Skip("seconds")
-	}
-	t.Parallel()
-	all := jobs(t)
-	if *faults > 0 {
-		all = testenv.Few(t, all, 3, "files of every command change at its calls")
-	}
-	random, tried, broke := rand.New(rand.NewPCG(*faultSeed, 43)), 0, 0
-	for _, j := range all {
-		t.Run(j.name, func(t *testing.T) {
-			if !j.learn(t) || len(j.varies) > 1 {
-				return
+	tried, broke := 0, 0
+	eachJob(t, 3, "files of every command change at its calls", func(t *testing.T, j *job, jobs int, random *rand.Rand) {
+		if len(j.varies) > 1 {
+			return
+		}
+		for _, input := range append(slices.Clone(j.args), j.stdin) {
+			was, err := os.ReadFile(input)
+			if err != nil || strings.HasPrefix(input, j.dir) {
+				continue
 			}
-			for _, input := range append(slices.Clone(j.args), j.stdin) {
-				was, err := os.ReadFile(input)
-				if err != nil || strings.HasPrefix(input, j.dir) {
-					continue
-				}
-				at := digitsOfNames.ReplaceAllString(input, "0")
-				var calls []*sysCall
-				for _, c := range j.points {
-					if c.path == at && (c.n < 2 || c.n == j.last[c.key()]) {
-						calls = append(calls, c)
-					}
-				}
-				for how := range alterations {
-					random.Shuffle(len(calls), func(i, k int) { calls[i], calls[k] = calls[k], calls[i] })
-					if *faults > 0 {
-						calls = calls[:min(len(calls), 1+*faults/60/len(all))]
-					}
-					a, b := j.change(t, input, how, was, calls)
-					tried, broke = tried+a, broke+b
+			at := digitsOfNames.ReplaceAllString(input, "0")
+			var calls []*sysCall
+			for _, c := range j.points {
+				if c.path == at && (c.n < 2 || c.n == j.last[c.key()]) {
+					calls = append(calls, c)
 				}
 			}
-		})
-	}
+			for how := range alterations {
+				calls = drawn(random, calls, 1+*faults/60/jobs)
+				a, b := j.change(t, input, how, was, calls)
+				tried, broke = tried+a, broke+b
+			}
+		}
+	})
 	testenv.Tried(t, "inputs that others change", tried, broke)
 }
 

@@ -73,54 +73,66 @@ func (h *happening) suits(call string) bool {
 // or an interruption the same command makes what it would have made, and takes away what was left. Calls are taken as the same
 // if they come from the same place in the code; of these the first, the second and the last are tried.
 func TestWhateverHappensAtACall(t *testing.T) {
+	seen := map[string]bool{}
+	tried, broke := map[string]int{}, map[string]int{}
+	eachJob(t, 5, "something happens at the calls of every command", func(t *testing.T, j *job, jobs int, random *rand.Rand) {
+		type trial struct {
+			at *sysCall
+			h  *happening
+		}
+		var trials []trial
+		for _, c := range j.points {
+			if key := fmt.Sprint(j.args[0], c.key(), min(c.n, 2)); !seen[key] && (c.n < 2 || c.n == j.last[c.key()]) {
+				seen[key] = true
+				for i := range happenings {
+					if happenings[i].suits(c.name) {
+						trials = append(trials, trial{c, &happenings[i]})
+					}
+				}
+			}
+		}
+		for _, x := range drawn(random, trials, max(1, *faults/jobs)) {
+			if happened, held := j.try(t, x.at, x.h); happened {
+				tried[x.h.class()]++
+				if !held {
+					broke[x.h.class()]++
+				}
+			}
+		}
+	})
+	for class, n := range tried {
+		testenv.Tried(t, class, n, broke[class])
+	}
+}
+
+// eachJob calls do with each job whose calls are known, or with some of them, how many jobs there are, and a source of draws.
+func eachJob(t *testing.T, some int, guards string, do func(t *testing.T, j *job, jobs int, random *rand.Rand)) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("seconds")
 	}
 	t.Parallel()
 	all := jobs(t)
 	if *faults > 0 {
-		all = testenv.Few(t, all, 5, "something happens at the calls of every command")
+		all = testenv.Few(t, all, some, guards)
 	}
-	seen := map[string]bool{}
 	random := rand.New(rand.NewPCG(*faultSeed, 41))
-	tried, broke := map[string]int{}, map[string]int{}
 	for _, j := range all {
 		t.Run(j.name, func(t *testing.T) {
-			if !j.learn(t) {
-				return
-			}
-			type trial struct {
-				at *sysCall
-				h  *happening
-			}
-			var trials []trial
-			for _, c := range j.points {
-				if key := fmt.Sprint(j.args[0], c.key(), min(c.n, 2)); !seen[key] && (c.n < 2 || c.n == j.last[c.key()]) {
-					seen[key] = true
-					for i := range happenings {
-						if happenings[i].suits(c.name) {
-							trials = append(trials, trial{c, &happenings[i]})
-						}
-					}
-				}
-			}
-			if *faults > 0 {
-				random.Shuffle(len(trials), func(i, k int) { trials[i], trials[k] = trials[k], trials[i] })
-				trials = trials[:min(len(trials), max(1, *faults/len(all)))]
-			}
-			for _, x := range trials {
-				if happened, held := j.try(t, x.at, x.h); happened {
-					tried[x.h.class()]++
-					if !held {
-						broke[x.h.class()]++
-					}
-				}
+			if j.learn(t) {
+				do(t, j, len(all), random)
 			}
 		})
 	}
-	for class, n := range tried {
-		testenv.Tried(t, class, n, broke[class])
+}
+
+// drawn are as many of a list, drawn at random, or all in their order if all calls are asked for.
+func drawn[T any](random *rand.Rand, list []T, most int) []T {
+	if *faults == 0 {
+		return list
 	}
+	random.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
+	return list[:min(len(list), most)]
 }
 
 // try runs the job, and something happens at a call.
