@@ -153,7 +153,7 @@ func (c *collectedColumn) merge(o *collectedColumn, most int) {
 }
 
 // Settle makes the schema of a table from the look at all rows; l is nil if none was needed. Options are those of the looks.
-func (d *Pieces) Settle(ctx context.Context, l *Look, opt Options) (*Schema, []Notice, error) {
+func (d *Pieces) Settle(ctx context.Context, l *Look, opt Options) (schema, all *Schema, notices []Notice, err error) {
 	opt.Schema = nil
 	opt.look = func(t *table) (*collected, *collector, error) {
 		if l == nil || len(l.found.columns) != len(t.attributes) {
@@ -163,10 +163,10 @@ func (d *Pieces) Settle(ctx context.Context, l *Look, opt Options) (*Schema, []N
 	}
 	f, err := d.Open(ctx, 0, opt)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	defer f.Close()
-	return f.Schema(), f.Notices(), nil
+	return f.Schema(), AllValues(f).Schema(), f.Notices(), nil
 }
 
 // hashed recomputes what the sample was drawn by.

@@ -83,8 +83,8 @@ func TestMeansComeFromOtherRows(t *testing.T) {
 	}
 	before, y := collectAll(t, src)
 	sums := sumsOf(t, src)
-	with, columns := sums.Source(src, true, false)
-	if got := strings.Join(columns, " "); got != "town shop" {
+	with := sums.Source(src, true, false)
+	if got := strings.Join(sums.Columns(true), " "); got != "town shop" {
 		t.Fatalf("the columns %q have means", got)
 	}
 	rows, _ := collectAll(t, with)
@@ -155,7 +155,7 @@ func TestMeansComeFromOtherRows(t *testing.T) {
 	changed[17] += 0.1
 	again := NewMeanSums(src.Schema(), 1, func(int) bool { return true }, 3)
 	again.Add(&matrix.Batch{X: denseOf(before)}, changed, ones(len(y)))
-	other, _ := again.Source(src, true, false)
+	other := again.Source(src, true, false)
 	touched := 0
 	for i, row := range must(collectAll(t, other)) {
 		if same := row[1] == rows[i][1]; same != (sums.fold(i) == sums.fold(17)) {
@@ -249,13 +249,95 @@ func TestMeansOfSparseRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	csr := &scheme{rows, *src.Schema()}
-	dense, _ := sumsOf(t, src).Source(src, true, false)
-	other, _ := sumsOf(t, csr).Source(csr, true, false)
+	dense := sumsOf(t, src).Source(src, true, false)
+	other := sumsOf(t, csr).Source(csr, true, false)
 	want, got := must(collectAll(t, dense)), must(collectAll(t, other))
 	for i := range want {
 		if !slices.Equal(want[i], got[i]) {
 			t.Fatalf("row %d: dense %v, sparse %v", i, want[i], got[i])
 		}
+	}
+}
+
+// Sums of pieces of the rows, kept as vectors and merged, give the means that all rows give; pieces have the means of the rows that they are.
+func TestMeansOfPieces(t *testing.T) {
+	src, err := Open(context.Background(), writeShops(t, 700), Options{BatchRows: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, y := collectAll(t, src)
+	empty := func() *MeanSums { return NewMeanSums(src.Schema(), 1, func(int) bool { return true }, 3) }
+	merged := empty()
+	for first := 0; first < len(rows); first += 250 {
+		end := min(first+250, len(rows))
+		part, kept := empty(), empty()
+		part.Add(&matrix.Batch{X: denseOf(rows[first:end]), First: first}, y[first:end], ones(end-first))
+		if err := kept.SetVectors(part.Vectors()); err != nil {
+			t.Fatal(err)
+		}
+		if err := merged.Merge(kept); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, got := sumsOf(t, src).Source(src, true, false), merged.Source(src, true, false)
+	near := func(a, b []float32) bool {
+		return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Abs(float64(x-y)) < 1e-5 })
+	}
+	all := must(collectAll(t, want))
+	for i, row := range must(collectAll(t, got)) {
+		if !near(row, all[i]) {
+			t.Fatalf("row %d: %v of pieces, %v of all", i, row, all[i])
+		}
+	}
+	piece, err := FromRows(denseOf(rows[300:400]), y[300:400], 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := make([]int, 100)
+	for i := range numbers {
+		numbers[i] = 300 + i
+	}
+	expanded := got.Expand(denseOf(rows[300:400]), numbers)
+	for i, row := range must(collectAll(t, got.Piece(piece, 300))) {
+		if !near(row, all[300+i]) || !near(expanded.Dense.Row(i), row) {
+			t.Fatalf("row %d: %v of a piece, %v expanded, %v of all", 300+i, row, expanded.Dense.Row(i), all[300+i])
+		}
+	}
+
+	// One more number than a column may have gives it up, however the rows are divided.
+	many := func(from, n int) *MeanSums {
+		s := &meanSums{numbers: map[float32]int32{}, squares: make([]float64, meanFolds)}
+		for v := range n {
+			s.known(float32(from + v))
+		}
+		s.rows = n
+		s.bound()
+		return &MeanSums{outputs: 1, columns: []meanSums{*s}}
+	}
+	for _, n := range []int{1, 2} {
+		a := many(0, mostValues-1)
+		if err := a.Merge(many(mostValues-1, n)); err != nil {
+			t.Fatal(err)
+		}
+		if s := a.columns[0]; s.excessive != (n == 2) || s.excessive && s.rows+len(s.numbers)+len(s.sums) > 0 {
+			t.Errorf("%d numbers: excessive %v, with %d rows", mostValues-1+n, s.excessive, s.rows)
+		}
+	}
+
+	for name, change := range map[string]func(v map[string][]float64){
+		"a sum too few": func(v map[string][]float64) { v["sums.0"] = v["sums.0"][1:] },
+		"not finite":    func(v map[string][]float64) { v["squares.0"] = []float64{math.NaN(), 0, 0, 0, 0} },
+		"twice":         func(v map[string][]float64) { v["numbers.1"][1] = v["numbers.1"][0] },
+		"rows":          func(v map[string][]float64) { v["rows.0"][0] = -1 },
+	} {
+		v := merged.Vectors()
+		change(v)
+		if err := empty().SetVectors(v); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if err := merged.Merge(many(0, 1)); err == nil {
+		t.Error("sums by other columns are merged")
 	}
 }
 
@@ -327,11 +409,11 @@ func TestColumnsWithMeans(t *testing.T) {
 		sums.Add(b.Batch, b.Y, ones(b.X.Len()))
 	}
 	for numbers, want := range map[bool]string{false: "three many", true: "three repeats many"} {
-		if _, columns := sums.Source(rows, numbers, false); strings.Join(columns, " ") != want {
+		if columns := sums.Columns(numbers); strings.Join(columns, " ") != want {
 			t.Errorf("numbers %v: means of %q, not of %q", numbers, columns, want)
 		}
 	}
-	with, _ := sums.Source(rows, true, false)
+	with := sums.Source(rows, true, false)
 	if err := with.Schema().Check(); err != nil {
 		t.Error(err)
 	}

@@ -126,9 +126,15 @@ func (m *MeanSums) Add(b *matrix.Batch, y, weights []float64) {
 			}
 			s.rows++
 		}
-		if s.numbers != nil && (len(s.numbers) > mostValues || len(s.sums) > mostMeans) {
-			s.excessive, s.numbers, s.sums = true, map[float32]int32{}, nil
-		}
+		s.bound()
+	}
+}
+
+// bound gives up a column of numbers with too many values.
+func (s *meanSums) bound() {
+	if s.excessive || s.numbers != nil && (len(s.numbers) > mostValues || len(s.sums) > mostMeans) {
+		s.excessive, s.numbers, s.sums, s.rows = true, map[float32]int32{}, nil, 0
+		clear(s.squares)
 	}
 }
 
@@ -140,15 +146,22 @@ func (s *meanSums) number(x matrix.Rows, i int) int {
 	if s.numbers == nil {
 		return firstSet(x, i, s.from, s.values)
 	}
-	v := valueAt(x, i, s.from)
+	return s.known(valueAt(x, i, s.from))
+}
+
+// known is the place of the sums of a number, which are made if it is a new one.
+func (s *meanSums) known(v float32) int {
 	value, known := s.numbers[v]
 	if !known {
 		value = int32(len(s.numbers))
 		s.numbers[v] = value
-		s.sums = append(s.sums, make([]float64, meanFolds*(len(s.squares)/meanFolds+1))...)
+		s.sums = append(s.sums, make([]float64, s.width())...)
 	}
 	return int(value)
 }
+
+// width is the number of sums of a value.
+func (s *meanSums) width() int { return meanFolds + len(s.squares) }
 
 // firstSet is the first of n dimensions of a row that is not 0, -1 for none.
 func firstSet(x matrix.Rows, i, from, n int) int {
@@ -245,18 +258,20 @@ func (s *meanSums) total(order []int, outputs int, use func(fold int) bool) (sum
 // Apart says that a row is of the fold that Source leaves out where its rows are to be told apart.
 func (m *MeanSums) Apart(row int) bool { return m.fold(row) == meanFolds-1 }
 
+// ApartShare is the share of rows that are Apart.
+const ApartShare = 1.0 / meanFolds
+
 // Source is the rows of src, which were added, with the means of their categories and, if numbers is true, of the whole
 // numbers that are names. Its schema is for other rows. With apart, the rows that are Apart are taken for such other rows:
-// no other row's means know their targets. It comes with the names of the columns that have means, nil if there are none.
-func (m *MeanSums) Source(src Source, numbers, apart bool) (with Source, columns []string) {
+// no other row's means know their targets. It is nil if no column has means.
+func (m *MeanSums) Source(src Source, numbers, apart bool) *MeanSource {
 	used := m.used(numbers)
 	if len(used) == 0 {
-		return src, nil
+		return nil
 	}
-	t := &meanSource{Source: src, sums: m, schema: *src.Schema()}
+	t := &MeanSource{Source: src, sums: m, schema: *src.Schema()}
 	t.schema.Columns = slices.Clone(t.schema.Columns)
 	for _, s := range used {
-		columns = append(columns, m.schema.Columns[s.column].Name)
 		column := &t.schema.Columns[s.column]
 		order, numbers := s.order(len(s.sums) / (meanFolds * (m.outputs + 1)))
 		column.Means = &Means{Outputs: m.outputs, Numbers: numbers}
@@ -277,7 +292,15 @@ func (m *MeanSums) Source(src Source, numbers, apart bool) (with Source, columns
 	for i := range t.schema.Columns {
 		t.schema.Dim += t.schema.Columns[i].Width()
 	}
-	return t, columns
+	return t
+}
+
+// Columns are the names of the columns that Source gives means.
+func (m *MeanSums) Columns(numbers bool) (names []string) {
+	for _, s := range m.used(numbers) {
+		names = append(names, m.schema.Columns[s.column].Name)
+	}
+	return names
 }
 
 // order are the values by number, for numbers in ascending order, which come with it.
@@ -298,30 +321,50 @@ func (s *meanSums) order(values int) (order []int, numbers []float32) {
 	return order, numbers
 }
 
-// meanSource is the rows of a source with their means.
-type meanSource struct {
+// MeanSource is the rows of a source with their means.
+type MeanSource struct {
 	Source
 	sums   *MeanSums
 	schema Schema
+	first  int                // the number of the first row, by which it has a fold
 	folds  [meanFolds][]Means // by column with means: those of the rows of the other folds
 }
 
-func (t *meanSource) Schema() *Schema { return &t.schema }
+// Schema is that of rows with means.
+func (t *MeanSource) Schema() *Schema { return &t.schema }
+
+// Piece is the rows of src with the means of t, of whose rows they are some: first is the number of the first one.
+func (t *MeanSource) Piece(src Source, first int) *MeanSource {
+	piece := *t
+	piece.Source, piece.first = src, first
+	return &piece
+}
+
+// Expand gives some rows of t their means, by their numbers.
+func (t *MeanSource) Expand(rows matrix.Rows, numbers []int) matrix.Rows {
+	r := t.reader(nil)
+	return r.expand(rows, func(i int) int { return numbers[i] })
+}
+
+func (t *MeanSource) reader(r Reader) *meanReader {
+	return &meanReader{Reader: r, MeanSource: t, rows: newMeanRows(t.schema.Columns)}
+}
 
 // Origin implements Renumbered.
-func (t *meanSource) Origin(row int) int { return Origin(t.Source, row) }
+func (t *MeanSource) Origin(row int) int { return Origin(t.Source, row) }
 
-func (t *meanSource) Open(ctx context.Context) (Reader, error) {
+// Open implements Source.
+func (t *MeanSource) Open(ctx context.Context) (Reader, error) {
 	r, err := t.Source.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &meanReader{Reader: r, meanSource: t, rows: newMeanRows(t.schema.Columns)}, nil
+	return t.reader(r), nil
 }
 
 type meanReader struct {
 	Reader
-	*meanSource
+	*MeanSource
 	rows  *meanRows
 	batch matrix.Batch
 	dense matrix.Dense
@@ -344,7 +387,7 @@ func WithMeans(src Source, model *Schema) Source {
 	if all.Schema().Dim != means.dim {
 		return src // of another table: the model will say so
 	}
-	return &meanSource{Source: all, schema: *model}
+	return &MeanSource{Source: all, schema: *model}
 }
 
 // of gives rows the means of a row of the training, or, without sums, those that other rows have.
@@ -365,16 +408,17 @@ func (r *meanReader) Next() (*matrix.Batch, error) {
 		return nil, err
 	}
 	r.batch = *b
-	r.batch.X = r.expand(b.X, b.First)
+	first := r.first + b.First
+	r.batch.X = r.expand(b.X, func(i int) int { return first + i })
 	return &r.batch, nil
 }
 
-// expand gives rows their means, of which first is the number of the first one. They are valid until the next call.
-func (r *meanReader) expand(rows matrix.Rows, first int) matrix.Rows {
+// expand gives rows their means, by their numbers. They are valid until the next call.
+func (r *meanReader) expand(rows matrix.Rows, number func(i int) int) matrix.Rows {
 	if rows.CSR == nil {
 		r.dense.Reshape(rows.Len(), r.schema.Dim)
 		for i := range rows.Len() {
-			r.of(first+i).expand(r.dense.Row(i), rows.Dense.Row(i))
+			r.of(number(i)).expand(r.dense.Row(i), rows.Dense.Row(i))
 		}
 		return matrix.Rows{Dense: &r.dense}
 	}
@@ -387,7 +431,7 @@ func (r *meanReader) expand(rows matrix.Rows, first int) matrix.Rows {
 		for k, j := range idx {
 			r.row = append(r.row, pair{j, val[k]})
 		}
-		r.with = r.of(first+i).expandPairs(r.with[:0], r.row)
+		r.with = r.of(number(i)).expandPairs(r.with[:0], r.row)
 		sortPairs(r.with)
 		for _, p := range r.with {
 			x.Idx, x.Val = append(x.Idx, p.at), append(x.Val, p.v)

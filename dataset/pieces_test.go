@@ -228,7 +228,7 @@ func settled(t *testing.T, d *Pieces, opt Options) *Schema {
 			t.Fatal(err)
 		}
 	}
-	s, _, err := d.Settle(ctx, look, opt)
+	s, _, _, err := d.Settle(ctx, look, opt)
 	if err != nil {
 		t.Fatalf("%s: %v", d.Path, err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +23,9 @@ type Sharded struct {
 	f      *job
 	shared *learn.SharedPrimal // nil: no passes
 	top    *rfm.Top            // nil: no leaves, or not settled yet
+
+	means    *dataset.MeanSource // nil: no column has mean targets, or it is not settled yet
+	meansWhy string
 }
 
 // CheckSharded checks a configuration for a training in pieces, and returns it with its learner.
@@ -64,8 +66,6 @@ func CheckSharded(cfg Config) (Config, error) {
 			option.Set("learner", strings.Join(can, " or ")))
 	case c.Bag != nil:
 		return cfg, errors.New("bags are not trained in pieces; make rows of them first (transform)")
-	case l.apart && !slices.Contains([]string{"auto", "none"}, c.targetMeans()):
-		return cfg, errors.New("target_means are sums over all rows before they are divided, which a training in pieces does not have; leave them out")
 	case c.Metric.Form != "" && c.Metric.Form != "none" && !l.apart:
 		return cfg, errors.New("a metric is learned in passes of its own, which a training in pieces does not have; leave metric out")
 	case c.Map.Given != nil:

@@ -79,7 +79,8 @@ model has the same bytes. Paths are as given here, and the files have to stay as
 Learners are those that need nothing but sums over the rows: ridge (the default), lasso, elastic-net and
 group-lasso, on any map that a sample settles, also on principal components. svm and logistic, for classes, with the
 penalty l2, a smooth loss and a given --c, take many passes, each a round: "mercer shard next" says which. rfm has
-three: a sample divides the rows into parts, all go to files of these in FOLDER, and leaves grow from each.
+rounds of its own: sums of targets by the values of columns say which columns get mean targets, a sample
+divides the rows into parts, all go to files of these in FOLDER, and leaves grow from each.
 
 --estimate plans nothing. It times trials on a few rows of DATA, with as many features as the training has, and
 says what numbers of workers would take that are each like this machine: time, memory, bytes moved, and the
@@ -252,7 +253,7 @@ already is then run again to no effect, and one whose predecessor is not merged 
 	f := cmd.Flags()
 	f.StringVar(&which, "shard", "", "numbers of shards, from 0, such as 3 or 0-7,12")
 	f.BoolVar(&all, "all", false, "run all shards, one after the other")
-	f.StringVar(&round, "round", "", "look, survey, statistics or, of many passes, pass-0, pass-1, …, of rfm sample, rows, leaves (default: the next)")
+	f.StringVar(&round, "round", "", "look, survey, statistics or, of many passes, pass-0, pass-1, …, of rfm means, columns, sample, rows, leaves (default: the next)")
 	f.Var(&memory, "memory", "most memory to work in, such as 8GiB (default: 80 % of what is free)")
 	f.BoolVar(&asJSON, "json", false, "print a JSON object for each shard instead of text")
 	return cmd
@@ -335,7 +336,7 @@ message names it. With --round, a round that is merged already, or that the data
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&which, "round", "", "look, survey, statistics or, of many passes, pass-0, pass-1, …, of rfm sample, rows, leaves (default: the next)")
+	cmd.Flags().StringVar(&which, "round", "", "look, survey, statistics or, of many passes, pass-0, pass-1, …, of rfm means, columns, sample, rows, leaves (default: the next)")
 	cmd.Flags().Var(&memory, "memory", "most memory to work in, such as 8GiB (default: 80 % of what is free)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
 	return cmd

@@ -117,7 +117,7 @@ func EstimateText(w io.Writer, e *shard.Estimate) {
 // rowTimes are the seconds of a row in each round.
 func rowTimes(e *shard.Estimate) string {
 	var parts []string
-	for _, round := range []string{"look", "survey", "statistics", "sample", "rows", "leaves"} {
+	for _, round := range []string{"look", "survey", "statistics", "means", "columns", "sample", "rows", "leaves"} {
 		if s, found := e.Row[round]; found {
 			parts = append(parts, fmt.Sprintf("%s %.3g µs", round, 1e6*s))
 		}

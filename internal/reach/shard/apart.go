@@ -19,7 +19,8 @@ import (
 	"mercer/train"
 )
 
-// A learner with leaves has three rounds after the survey. In "sample" each piece gives its rows of a sample, and what is merged says how all rows are
+// A learner with leaves has five rounds after the survey, of which two are only for tables. In "means" each piece adds up its targets by the values of
+// columns, and what is merged says which columns get mean targets; "columns" surveys all rows with these. In "sample" each piece gives its rows of a sample, and what is merged says how all rows are
 // divided into parts. In "rows" each piece writes its rows into a file, part by part. In "leaves" each shard reads the rows of some of the parts from
 // the files of all pieces and grows their leaves. What is merged in the last two are lists of files.
 
@@ -99,8 +100,12 @@ func readList(r io.Reader) (sum, map[string]string, error) {
 
 // conclude makes of the sum of all pieces what the next round is to know.
 func (w *Worker) conclude(ctx context.Context, round string, total sum) (sum, error) {
-	if round != roundSample {
+	switch round {
+	case roundMeans:
+		return total, w.sharded.SettleMeans(ctx, total.(meanSum).Means, w.all)
+	default:
 		return total, nil
+	case roundSample:
 	}
 	if err := w.sharded.Settle(ctx, total.(sampleSum).Rows, w.Plan.Part); err != nil {
 		return nil, err

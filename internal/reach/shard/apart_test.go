@@ -82,6 +82,49 @@ func TestLeavesDoNotDependOnShards(t *testing.T) {
 	}
 }
 
+// Columns of names have the means of their targets over all pieces, however these are divided into shards, as in a training in one place.
+func TestMeansDoNotDependOnShards(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	r := rand.New(rand.NewSource(4))
+	effects := map[string]float64{}
+	var names []string
+	for i := range 300 {
+		names = append(names, fmt.Sprintf("shop %d", i))
+		effects[names[i]] = r.NormFloat64()
+	}
+	shops := func(name string, n int) string {
+		var b strings.Builder
+		b.WriteString("x,shop,target\n")
+		for range n {
+			x, shop := r.Float64(), names[r.Intn(len(names))]
+			fmt.Fprintf(&b, "%.4f,%s,%.4f\n", x, shop, x+effects[shop]+0.1*r.NormFloat64())
+		}
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	path, test := shops("t.csv", 2000), shops("test.csv", 500)
+	cfg := train.Config{Learner: train.RFM{Members: 1}, Kernel: train.Kernel{Name: "rbf"}, Metric: train.Metric{Form: "diagonal"}}
+	p, err := NewPlan(ctx, path, dataset.Options{}, cfg, 3, 10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _, err := Train(ctx, p, train.Options{})
+	want := saved(t, m, err)
+	if got := sharded(t, p, 1); !bytes.Equal(got, want) {
+		t.Errorf("the model of 3 shards of %d pieces differs from that of one process", len(p.Data.All))
+	}
+	if why := m.Info().Training.Why["means"]; m.Info().Schema.Dim != 2 || !strings.HasPrefix(why, "shop (") {
+		t.Errorf("%d dimensions, means: %q", m.Info().Schema.Dim, why)
+	}
+	if got := measured(t, m, test); !(got < 0.05) {
+		t.Errorf("1 - R² of %.3f", got)
+	}
+}
+
 // What is wrong with the files of parts is said, and which round makes them again.
 func TestPartsThatAreDamaged(t *testing.T) {
 	if testing.Short() {
@@ -173,7 +216,8 @@ func TestPartsThatAreDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.Parts != 50 || !(e.Row[roundLeaves] > 0) || e.Sum < 1e8 || !(e.Scales[1].Seconds < e.Scales[0].Seconds) || len(e.Row) != 5 {
+	// No column has means, so that the round of columns reads nothing.
+	if e.Parts != 50 || !(e.Row[roundLeaves] > 0) || e.Sum < 1e8 || !(e.Scales[1].Seconds < e.Scales[0].Seconds) || len(e.Row) != 6 {
 		t.Errorf("%+v", e)
 	}
 }

@@ -182,12 +182,18 @@ func (e *Estimate) tryRounds(ctx context.Context, w *Worker) (rows int, err erro
 			return 0, err
 		}
 		took := time.Since(start).Seconds()
-		if rows = total.rows(); rows == 0 {
+		switch n := total.rows(); {
+		case n > 0:
+			rows = n
+			e.Row[round] = took / float64(n)
+		case rows == 0:
 			return 0, errors.New("the first pieces have no rows")
-		}
-		e.Row[round] = took / float64(rows)
+		} // otherwise the rows need not be read in this round
 		start = time.Now()
-		if err := w.learn(ctx, round, total, "tried"); err != nil {
+		if total, err = w.conclude(ctx, round, total); err == nil {
+			err = w.learn(ctx, round, total, "tried")
+		}
+		if err != nil {
 			return 0, err
 		}
 		e.Settle += time.Since(start).Seconds()

@@ -457,7 +457,6 @@ func TestPlansRefuseWhatTheyCannotDo(t *testing.T) {
 	path := table(t, t.TempDir(), "t.csv", 100, false)
 	for want, cfg := range map[string]train.Config{
 		"in one place":     {Learner: train.KernelRidge{}},
-		"target_means":     {Learner: train.RFM{TargetMeans: "all"}},
 		"map=nystrom":      {Learner: train.Falkon{}},
 		"give c":           {Learner: train.SVM{}},
 		"in the primal":    {Learner: train.SVM{Loss: "hinge", C: 1}},

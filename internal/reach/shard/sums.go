@@ -14,6 +14,7 @@ import (
 	"mercer/internal/solve/learn"
 	"mercer/internal/solve/moments"
 	"mercer/internal/solve/rfm"
+	"mercer/train"
 )
 
 // sum is what a round finds of adjacent pieces.
@@ -36,6 +37,20 @@ type surveySum struct{ *dataset.SurveyPart }
 func (s surveySum) rows() int            { return s.Rows() }
 func (s surveySum) merge(next sum) error { return s.Merge(next.(surveySum).SurveyPart) }
 func (s surveySum) write(w io.Writer, meta map[string]string) error {
+	return s.Write(w, meta)
+}
+
+func readSurvey(r io.Reader, size int64) (sum, map[string]string, error) {
+	s, meta, err := dataset.ReadSurveyPart(r, size)
+	return surveySum{s}, meta, err
+}
+
+// meanSum are the sums of targets by columns.
+type meanSum struct{ *train.Means }
+
+func (s meanSum) rows() int            { return s.Rows() }
+func (s meanSum) merge(next sum) error { return s.Merge(next.(meanSum).Means) }
+func (s meanSum) write(w io.Writer, meta map[string]string) error {
 	return s.Write(w, meta)
 }
 
@@ -112,14 +127,24 @@ func (w *Worker) readSum(ctx context.Context, round, file string, r io.Reader, s
 		}
 		rows, meta, err := rfm.ReadRows(r, size)
 		return sampleSum{rows}, meta, err
+	case roundMeans:
+		m, meta, err := w.sharded.ReadMeans(r, size, w.all)
+		if err == nil && file == merged(round) {
+			err = w.sharded.TakeMeans(m, w.all)
+		}
+		return meanSum{m}, meta, err
+	case roundColumns:
+		if w.sharded.HasMeans() {
+			return readSurvey(r, size)
+		}
+		return readList(r)
 	case roundRows, roundLeaves:
 		return readList(r)
 	case roundLook:
 		l, meta, err := dataset.ReadLook(r, size)
 		return lookSum{l}, meta, err
 	case roundSurvey:
-		s, meta, err := dataset.ReadSurveyPart(r, size)
-		return surveySum{s}, meta, err
+		return readSurvey(r, size)
 	case roundStatistics:
 	default:
 		return readPass(r, size)

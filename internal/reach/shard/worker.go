@@ -25,7 +25,10 @@ const (
 	roundStatistics = "statistics"
 	roundPass       = "pass-" // and its number, from 0
 
-	// Of a learner with leaves.
+	// Of a learner with leaves. The first two are only for tables, whose columns may have mean targets.
+	roundMeans   = "means"
+	roundColumns = "columns"
+
 	roundSample = "sample"
 	roundRows   = "rows"
 	roundLeaves = "leaves"
@@ -57,6 +60,10 @@ func (p *Plan) after(round string) string {
 		return roundSurvey
 	case round == roundStatistics || round == roundLeaves:
 		return ""
+	case round == roundSurvey && p.Data.Table && p.Config.MayHaveMeans():
+		return roundMeans
+	case round == roundMeans:
+		return roundColumns
 	case round == roundSample:
 		return roundRows
 	case round == roundRows:
@@ -99,6 +106,7 @@ type Worker struct {
 	routed  *listSum          // of the rows of all parts
 	passed  bool              // the last pass is done
 	schema  *dataset.Schema
+	all     *dataset.Schema // with a dimension for each value of a category
 	summary *dataset.Summary
 	sharded *train.Sharded
 
@@ -207,7 +215,7 @@ func (w *Worker) learn(ctx context.Context, round string, total sum, check strin
 	opt := w.Plan.Options
 	switch round {
 	case roundLook:
-		w.schema, w.Notices, err = w.Plan.Data.Settle(ctx, total.(lookSum).Look, opt)
+		w.schema, w.all, w.Notices, err = w.Plan.Data.Settle(ctx, total.(lookSum).Look, opt)
 	case roundSurvey:
 		if w.schema == nil { // no table
 			f, err := w.Plan.Data.Open(ctx, 0, opt)
@@ -223,7 +231,14 @@ func (w *Worker) learn(ctx context.Context, round string, total sum, check strin
 		w.sharded, err = train.NewSharded(ctx, w.Plan.Data.Path, *w.schema, w.summary, w.Plan.Config, w.opt)
 	case roundStatistics, roundLeaves:
 		w.total = total
-	case roundSample: // whose sum has taken it in
+	case roundSample, roundMeans: // whose sum has taken it in
+	case roundColumns:
+		if s, ok := total.(surveySum); ok {
+			if w.summary, err = s.Summary(w.Plan.Data.Path); err != nil {
+				return err
+			}
+			err = w.sharded.Resurvey(ctx, w.summary)
+		}
 	case roundRows:
 		w.routed = total.(*listSum)
 	default:
@@ -244,17 +259,28 @@ func (w *Worker) piece(ctx context.Context, round string, i int) (sum, error) {
 		return lookSum{l}, err
 	case roundLeaves:
 		return w.leaves(ctx, i)
+	case roundColumns:
+		if !w.sharded.HasMeans() { // rows are as they were surveyed
+			return &listSum{}, nil
+		}
 	}
 	if w.Plan.Data.Table {
 		opt.Schema = w.schema
+		if round == roundMeans || w.sharded != nil && w.sharded.HasMeans() {
+			opt.Schema = w.all
+		}
 	}
-	f, err := w.Plan.Data.Open(ctx, i, opt)
+	file, err := w.Plan.Data.Open(ctx, i, opt)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer file.Close()
 	first := dataset.RowKey(i, 0)
-	if round == roundSurvey {
+	var f dataset.Source = file
+	if w.sharded != nil {
+		f = w.sharded.WithMeans(f, first)
+	}
+	if round == roundSurvey || round == roundColumns {
 		survey, err := w.Plan.Config.SurveyOptions()
 		if err != nil {
 			return nil, err
@@ -264,6 +290,9 @@ func (w *Worker) piece(ctx context.Context, round string, i int) (sum, error) {
 		return surveySum{s}, err
 	}
 	switch round {
+	case roundMeans:
+		m, err := w.sharded.Means(ctx, f, first)
+		return meanSum{m}, err
 	case roundSample:
 		s, err := w.sharded.Sample(ctx, f, first)
 		return sampleSum{s}, err
