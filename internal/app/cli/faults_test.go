@@ -75,7 +75,8 @@ func (h *happening) suits(call string) bool {
 func TestWhateverHappensAtACall(t *testing.T) {
 	seen := map[string]bool{}
 	tried, broke := map[string]int{}, map[string]int{}
-	eachJob(t, 5, "something happens at the calls of every command", func(t *testing.T, j *job, jobs int, random *rand.Rand) {
+	some := func(all []*job) []*job { return testenv.Few(t, all, 5, "something happens at the calls of every command") }
+	eachJob(t, some, func(t *testing.T, j *job, jobs int, random *rand.Rand) {
 		type trial struct {
 			at *sysCall
 			h  *happening
@@ -106,7 +107,7 @@ func TestWhateverHappensAtACall(t *testing.T) {
 }
 
 // eachJob calls do with each job whose calls are known, or with some of them, how many jobs there are, and a source of draws.
-func eachJob(t *testing.T, some int, guards string, do func(t *testing.T, j *job, jobs int, random *rand.Rand)) {
+func eachJob(t *testing.T, some func(all []*job) []*job, do func(t *testing.T, j *job, jobs int, random *rand.Rand)) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("seconds")
@@ -114,7 +115,7 @@ func eachJob(t *testing.T, some int, guards string, do func(t *testing.T, j *job
 	t.Parallel()
 	all := jobs(t)
 	if *faults > 0 {
-		all = testenv.Few(t, all, some, guards)
+		all = some(all)
 	}
 	random := rand.New(rand.NewPCG(*faultSeed, 41))
 	for _, j := range all {
