@@ -75,7 +75,9 @@ func (h *happening) suits(call string) bool {
 func TestWhateverHappensAtACall(t *testing.T) {
 	seen := map[string]bool{}
 	tried, broke := map[string]int{}, map[string]int{}
-	some := func(all []*job) []*job { return testenv.Few(t, all, 5, "something happens at the calls of every command") }
+	some := func(all []*job) []*job {
+		return testenv.Few(t, all, 5, "something happens at the calls of every command")
+	}
 	eachJob(t, some, func(t *testing.T, j *job, jobs int, random *rand.Rand) {
 		type trial struct {
 			at *sysCall
