@@ -22,7 +22,7 @@ var (
 		"SVM", "SVR", "Shrinkage", "Statistics", "Step", "Survey",
 	}
 	trainForSearches = []string{
-		"CheckSharded", "Chooser", "Data", "ExactSVM", "LearnerOf", "MappedRows", "NewSharded", "OnePass", "PartsFit",
+		"CheckSharded", "Chooser", "Data", "ExactSVM", "LearnerOf", "MappedRows", "Means", "NewSharded", "OnePass", "PartsFit",
 		"PathRows", "Prepare", "Prepared", "Setting", "Settings", "Sharded", "ShardedCost", "Size", "Traits",
 	}
 )

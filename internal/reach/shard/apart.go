@@ -100,12 +100,11 @@ func readList(r io.Reader) (sum, map[string]string, error) {
 
 // conclude makes of the sum of all pieces what the next round is to know.
 func (w *Worker) conclude(ctx context.Context, round string, total sum) (sum, error) {
-	switch round {
-	case roundMeans:
+	if round == roundMeans {
 		return total, w.sharded.SettleMeans(ctx, total.(meanSum).Means, w.all)
-	default:
+	}
+	if round != roundSample {
 		return total, nil
-	case roundSample:
 	}
 	if err := w.sharded.Settle(ctx, total.(sampleSum).Rows, w.Plan.Part); err != nil {
 		return nil, err
