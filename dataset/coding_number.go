@@ -27,11 +27,11 @@ func (n *numberCoder) code(to []pair, cell []byte) ([]pair, bool, error) {
 	v, ok := n.value(cell)
 	switch {
 	case !ok:
-		what := fmt.Sprintf("with decimals after %q", string(n.decimal))
+		what := fmt.Sprintf("decimals after %q", string(n.decimal))
 		if n.unit != "" {
 			what += fmt.Sprintf(" and the unit %q", n.unit)
 		}
-		return to, true, fmt.Errorf("%q is not a number (%s)", shorten(cell), what)
+		return to, true, fmt.Errorf("%q is not a number with %s", shorten(cell), what)
 	case !(v <= maxValue && v >= -maxValue):
 		return to, true, errors.New("the number is out of float32's range (3.4e38)")
 	}

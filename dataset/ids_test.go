@@ -30,8 +30,8 @@ func TestColumnsThatNameRows(t *testing.T) {
 		{"sold", func(i int) string { return fmt.Sprint(1600000000 + 10007*int64(shuffled(i))) }, KindNumber, ""},
 		{"sold", func(i int) string { return fmt.Sprint(1600000000000 + 10000007*int64(shuffled(i))) }, KindNumber, "may be times"},
 		{"sold", func(i int) string { return strings.ReplaceAll(dayText(float64(19000+shuffled(i))), "-", "") }, KindNumber, "may be times"},
-		{"sold", func(i int) string { return [...]string{dayText(float64(i)), "soon"}[i/99%2] }, KindCategory, `looks like dates, but "soon" is none`},
-		{"sold", func(i int) string { return [...]string{fmt.Sprintf("$%d.50", i), "soon"}[i/99%2] }, KindCategory, `looks like numbers, but "soon" in line 101 is none`},
+		{"sold", func(i int) string { return [...]string{dayText(float64(i)), fmt.Sprint("soon ", i)}[i/98%2] }, KindCategory, `looks like dates, but "soon 98" in line 100 is none`},
+		{"sold", func(i int) string { return [...]string{fmt.Sprintf("$%d.50", i), fmt.Sprint("soon ", i)}[i/98%2] }, KindCategory, `looks like numbers, but "soon 98" in line 100 is none`},
 	} {
 		var b strings.Builder
 		fmt.Fprintf(&b, "%s,a,y\n", c.name)

@@ -329,7 +329,7 @@ func (p *tableParser) coded(i int, cell []byte, dense []float32) error {
 		var known bool
 		var err error
 		if p.values, known, err = c.code(p.values[:0], cell); err != nil {
-			return p.wrong(i, cell, err)
+			return p.wrong(i, cell, p.advised(i, cell, err))
 		}
 		if !known {
 			p.note(r.input, cell)
@@ -439,14 +439,19 @@ func (p *tableParser) number(i int, cell []byte) (v float64, filled bool, err er
 	if v, ok := parseOther(trim(cell), p.decimal); ok && v <= maxValue && v >= -maxValue {
 		return v, false, nil
 	}
-	if p.schema.Header && string(trim(cell)) == p.names[i] {
-		return 0, false, p.wrong(i, cell, errors.New("the name of the column is there again; remove the line if it repeats the header"))
+	return 0, false, p.wrong(i, cell, p.advised(i, cell, fmt.Errorf("%q is not a number", shorten(cell))))
+}
+
+// advised is the error of a cell that is no number, or no date, with what can be done.
+func (p *tableParser) advised(i int, cell []byte, err error) error {
+	switch {
+	case p.schema.Header && string(trim(cell)) == p.names[i]:
+		return errors.New("the name of the column is there again; remove the line if it repeats the header")
+	case p.opt.Schema == nil && p.schema.Header:
+		return option.Errorf("%w (%s counts such cells as missing, %s takes the column as text)", err,
+			option.Set("na", string(shorten(cell))), option.Set("categorical", p.names[i]))
 	}
-	if p.opt.Schema == nil && p.schema.Header {
-		return 0, false, p.wrong(i, cell, option.Errorf("%q is not a number (%s counts such cells as missing, %s takes the column as text)",
-			shorten(cell), option.Set("na", string(shorten(cell))), option.Set("categorical", p.names[i])))
-	}
-	return 0, false, p.wrong(i, cell, fmt.Errorf("%q is not a number", shorten(cell)))
+	return err
 }
 
 // notFinite is the error of an infinity.
