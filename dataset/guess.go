@@ -68,6 +68,7 @@ func (a *attribute) withoutErrors(decimals string) {
 		}
 		right := *a
 		right.cells = slices.DeleteFunc(slices.Clone(a.cells), func(cell string) bool { return slices.Contains(others, cell) })
+		right.found = KindNumber
 		right.guessOf(decimals)
 		if right.found == KindNumber || right.found == KindDate {
 			*a = right

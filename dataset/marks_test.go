@@ -135,7 +135,7 @@ func TestMarksAmongDates(t *testing.T) {
 	if f, err = openMemory(table(typing), Options{}); err == nil {
 		_, err = Survey(t.Context(), f, SurveyOptions{})
 	}
-	if want := `f:79: column "left": "2024-13-45" is not a date like the others of the column, 2006-01-02 (na=2024-13-45 counts such cells as missing, `+
+	if want := `f:79: column "left": "2024-13-45" is not a date like the others of the column, 2006-01-02 (na=2024-13-45 counts such cells as missing, ` +
 		`categorical=left takes the column as text)`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -148,8 +148,10 @@ func TestMarksAmongDates(t *testing.T) {
 // A typing error among prices, or among dates of two layouts, leaves the kind of the column and is told with its line.
 func TestTypingErrorLeavesTheKind(t *testing.T) {
 	for want, cell := range map[string]func(i int) string{
-		`f:51: column "left": "$1.2.3" is not a number with decimals after "." (na=$1.2.3 counts`:                func(i int) string { return fmt.Sprintf("$%d,000.50", 1+i%99) },
-		`f:51: column "left": "$1.2.3" is not a date like the others of the column, 2006-01-02 or 02.01.2006 (na`: func(i int) string { return []string{fmt.Sprintf("2024-05-%02d", 1+i%28), fmt.Sprintf("%02d.05.2024", 1+i%28)}[i%2] },
+		`f:51: column "left": "$1.2.3" is not a number with decimals after "." (na=$1.2.3 counts`: func(i int) string { return fmt.Sprintf("$%d,000.50", 1+i%99) },
+		`f:51: column "left": "$1.2.3" is not a date like the others of the column, 2006-01-02 or 02.01.2006 (na`: func(i int) string {
+			return []string{fmt.Sprintf("2024-05-%02d", 1+i%28), fmt.Sprintf("%02d.05.2024", 1+i%28)}[i%2]
+		},
 	} {
 		var b strings.Builder
 		b.WriteString("left,rain\n")
