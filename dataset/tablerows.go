@@ -56,6 +56,7 @@ type collecting struct {
 	measures  []coder
 	counts    [][]int64 // of documents
 	texts     []*textCoder
+	gaps      [][]float64    // numbers that stand for a missing value
 	marked    map[string]int // rows of classes that are written like a missing value
 }
 
@@ -149,7 +150,7 @@ func (p *tableParser) row(line []byte, number int, spans bool, rows *rowBuffer) 
 	to := rowTo{rows: rows, dense: dense, targets: targets, line: number}
 	for i := range p.roles {
 		r := &p.roles[i]
-		if r.kind == numeric && dense != nil && p.given == nil && p.cut.at >= 0 && p.schema.NA == nil {
+		if r.kind == numeric && dense != nil && p.given == nil && p.cut.at >= 0 && p.schema.NA == nil && r.gaps == nil {
 			// This handles nearly all cells of nearly all tables.
 			at := p.cut.at
 			if v, ok := p.cut.number(); ok && v <= maxValue && v >= -maxValue {
@@ -309,7 +310,7 @@ func (p *tableParser) coded(i int, cell []byte, dense []float32) error {
 	r := &p.roles[i]
 	c := p.coders[r.input]
 	column := &p.schema.Columns[r.input]
-	if p.isMissing(cell) || column.Coding.marked() && noNumber(cell) || among(column.Marks, cell) {
+	if p.isMissing(cell) || column.Coding.marked() && noNumber(cell) || among(column.Marks, cell) || r.gaps != nil && isGap(r.gaps, c, cell) {
 		switch {
 		case p.schema.Missing == "zero":
 			p.values = p.values[:0]
@@ -337,6 +338,16 @@ func (p *tableParser) coded(i int, cell []byte, dense []float32) error {
 	}
 	p.putValues(r, dense)
 	return nil
+}
+
+// isGap says that the number of a cell stands for a missing value.
+func isGap(gaps []float64, c coder, cell []byte) bool {
+	n, isNumber := c.(*numberCoder)
+	if !isNumber {
+		return false
+	}
+	v, ok := n.value(cell)
+	return ok && slices.Contains(gaps, v)
 }
 
 // putValues writes the values of a coded cell.
@@ -426,6 +437,8 @@ func (p *tableParser) number(i int, cell []byte) (v float64, filled bool, err er
 	v, ok := parseNumber(trim(cell))
 	switch {
 	case p.schema.NA != nil && p.isMissing(cell):
+		return p.filled(i, cell)
+	case ok && slices.Contains(p.roles[i].gaps, v):
 		return p.filled(i, cell)
 	case ok && v <= maxValue && v >= -maxValue:
 		return v, false, nil
