@@ -430,3 +430,26 @@ func TestNearNamesAndOtherLevels(t *testing.T) {
 		}
 	}
 }
+
+// The ends of a range may be quoted, also where their names have commas, and a hyphen may be between such.
+func TestRangesOfQuotedNames(t *testing.T) {
+	text := "\"a b\",\"c, d\",e f,g,y\n"
+	for i := range 40 {
+		text += fmt.Sprintf("%d,%d,%d,%d,%d\n", i%7, i%5, i%3, i%11, i%2)
+	}
+	for spec, want := range map[string]string{`"a b".."c, d"`: "a b|c, d", `"a b"-"c, d"`: "a b|c, d", `"a b" .. "c, d", g`: "a b|c, d|g", `a b.."c, d","e f"`: "a b|c, d|e f",
+		`"c, d"..e f`: "c, d|e f", `"a b"..1`: "a b|c, d", `a b..1,"e f"`: "a b|c, d|e f"} {
+		f, err := openMemory([]byte(text), Options{Columns: ColumnOptions{Ignore: spec}})
+		if err != nil {
+			t.Errorf("%s: %v", spec, err)
+			continue
+		}
+		var names []string
+		for _, p := range f.Schema().Ignored {
+			names = append(names, p.Name)
+		}
+		if got := strings.Join(names, "|"); got != want {
+			t.Errorf("%s: %s, want %s", spec, got, want)
+		}
+	}
+}

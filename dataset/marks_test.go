@@ -87,14 +87,14 @@ func TestMarksOfOneColumn(t *testing.T) {
 			t.Errorf("%s, by a file of kinds: %v, %s", name, err, f.Notices())
 		}
 	}
-	for _, wrong := range []string{`"kind":"category","na":["T"]`, `"kind":"number","na":["-999"]`} {
+	for _, wrong := range []string{`"kind":"category","na":["T"]`, `"kind":"text","na":["-999"]`} {
 		if _, err := ReadKinds(strings.NewReader(`{"columns":[{"name":"a",`+wrong+`}]}`), "kinds.json"); err == nil || !strings.Contains(err.Error(), "(na)") {
 			t.Errorf("%s: %v", wrong, err)
 		}
 	}
 }
 
-// So is one among dates, such as never; a single cell that is none makes the column categories, which is told.
+// So is one among dates, such as never; a single cell that is none is an error that says what to do.
 func TestMarksAmongDates(t *testing.T) {
 	table := func(mark func(i int) string) []byte {
 		var b strings.Builder
