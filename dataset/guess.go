@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -465,7 +466,11 @@ func (t *table) leaveOut(c *collected, i int, inputs *int) {
 	}
 	asked := a.forced != "" || a.byFile
 	whole := a.measure == measureNumber && !col.fraction && t.schema.Header
-	switch different := col.many || col.numbers.n == known || col.rising; {
+	different := col.many || col.numbers.n == known || col.rising
+	if whole && min(math.Abs(col.min), math.Abs(col.max)) >= 1<<53 && len(a.cells) >= fewRows { // float64 does not tell all of them apart
+		different = len(slices.Compact(slices.Sorted(slices.Values(a.cells)))) == len(a.cells)
+	}
+	switch {
 	case t.opt.Missing == "error" || t.arff && a.measure != measureText:
 	case known == 0 && c.rows > 1 && *inputs > 1 && !asked && t.auto():
 		drop(KindIgnored)
