@@ -26,7 +26,7 @@ func TestColumnsThatNameRows(t *testing.T) {
 		{"paid", func(i int) string { return fmt.Sprint(shuffled(i)) }, KindNumber, ""},
 		{"account", func(i int) string { return fmt.Sprint(4e15 + 1e13*float64(shuffled(i))) }, KindID, "looks like an ID"},
 		{"account", func(i int) string { return fmt.Sprintf("40%018d", int64(1e13)*int64(shuffled(i))) }, KindID, "looks like an ID"},
-		{"tweet", func(i int) string { return fmt.Sprint(5234567890123456000 + 300*shuffled(i)) }, KindID, "looks like an ID"},
+		{"tweet", func(i int) string { return fmt.Sprint(5234567890123456000 + 300*int64(shuffled(i))) }, KindID, "looks like an ID"},
 		{"created", func(i int) string { return fmt.Sprint(1600000000 + 10007*int64(shuffled(i))) }, KindNumber, "has whole numbers such as 1600000000 that may be times; date=created"},
 		{"sold", func(i int) string { return fmt.Sprint(1600000000 + 10007*int64(shuffled(i))) }, KindNumber, ""},
 		{"sold", func(i int) string { return fmt.Sprint(1600000000000 + 10000007*int64(shuffled(i))) }, KindNumber, "may be times"},
