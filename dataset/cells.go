@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -258,6 +259,16 @@ func noNumber(cell []byte) bool {
 		return true
 	}
 	return false
+}
+
+// gapsAmong are the numbers among texts that stand for a missing value: -999 does as -999.0 too, and as a number of data with types.
+func gapsAmong(lists ...[]string) (gaps []float64) {
+	for _, text := range slices.Concat(lists...) {
+		if v, ok := parseNumber([]byte(text)); ok {
+			gaps = append(gaps, v)
+		}
+	}
+	return gaps
 }
 
 // absent reports whether a cell stands for a missing number or date.

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"mercer/internal/engine/option"
 	"mercer/internal/engine/units"
 	"mercer/matrix"
@@ -293,6 +295,20 @@ func NewClasses(labels []string) *Classes {
 
 // Labels are the labels of the classes in their order.
 func (c *Classes) Labels() []string { return c.labels }
+
+// Alike are the first two classes that a person would take for one: they differ in capitals, in white space, or in how their letters
+// are composed of code points.
+func (c *Classes) Alike() (one, other string, ok bool) {
+	seen := make(map[string]string, len(c.labels))
+	for _, name := range c.labels {
+		plain := strings.ToLower(norm.NFKC.String(strings.Join(strings.Fields(name), " ")))
+		if before, ok := seen[plain]; ok {
+			return before, name, true
+		}
+		seen[plain] = name
+	}
+	return "", "", false
+}
 
 // Named is the class with a label, -1 if there is none.
 func (c *Classes) Named(label string) int {

@@ -34,7 +34,7 @@ func newDateCoder(c *Coding, mean float64) *dateCoder {
 func (d *dateCoder) code(to []pair, cell []byte) ([]pair, bool, error) {
 	t, ok := d.parse(string(cell))
 	if !ok {
-		return to, true, fmt.Errorf("%q is not a date like the others of the column (%s)", shorten(cell), strings.Join(d.layouts, ", "))
+		return to, true, fmt.Errorf("%q is not a date like the others of the column, %s", shorten(cell), strings.Join(d.layouts, " or "))
 	}
 	return d.values(to, t, daysOf(t)), true, nil
 }
@@ -180,13 +180,16 @@ var clockLayouts = []string{"", " 15:04:05", "T15:04:05", "T15:04:05Z07:00", " 1
 var wholeLayouts = []string{"20060102T150405", "20060102T150405Z0700", "Mon Jan _2 15:04:05 2006", "Mon Jan _2 15:04:05 MST 2006", "Mon Jan _2 15:04:05 -0700 2006",
 	"quarter", "week"}
 
+// mostLayouts is how many layouts the dates of a column may have.
+const mostLayouts = 3
+
 // findLayouts finds layouts of which each cell matches one, none if there are no such. numbers says that cells may
 // also be days such as 20060102, or seconds or milliseconds since 1970.
 func findLayouts(cells []string, numbers bool) (layouts []string, hours bool) {
 	left := cells
 	for len(left) > 0 {
 		layout := commonLayout(left, numbers)
-		if layout == "" || len(layouts) == 3 {
+		if layout == "" || len(layouts) == mostLayouts {
 			return nil, false
 		}
 		layouts = append(layouts, layout)
@@ -260,22 +263,31 @@ func looksLikeTimes(name string, cells []string) bool {
 	})
 }
 
-// oddDates are the cells that are no dates, if most of them are dates of one layout.
+// oddDates are the cells that are no dates, if most of them are dates of a few layouts; nil if all are, or most are none.
 func oddDates(cells []string) []string {
+	const mostBefore = 8 // cells that are no dates, before the first of a layout
 	for _, from := range []int{0, len(cells) / 3, len(cells) / 2} {
 		if from >= len(cells) {
 			continue
 		}
-		layout := commonLayout(append([]string{cells[from]}, cells...), false)
-		if layout == "" {
-			continue
+		var before []string
+		others := append([]string{cells[from]}, cells...)
+		for layouts := 0; layouts < mostLayouts && len(before) < mostBefore && len(others) > 0; {
+			layout := commonLayout(others, false)
+			if layout == "" && layouts == 0 {
+				break
+			} else if layout == "" {
+				before, others = append(before, others[0]), others[1:]
+				continue
+			}
+			layouts++
+			others = slices.DeleteFunc(others, func(cell string) bool {
+				_, ok := parseDate(layout, cell)
+				return ok
+			})
 		}
-		bad := slices.DeleteFunc(slices.Clone(cells), func(cell string) bool {
-			_, ok := parseDate(layout, cell)
-			return ok
-		})
-		if 2*len(bad) < len(cells) {
-			return bad
+		if others = append(before, others...); 2*len(others) < len(cells) {
+			return others
 		}
 	}
 	return nil

@@ -27,11 +27,11 @@ func (n *numberCoder) code(to []pair, cell []byte) ([]pair, bool, error) {
 	v, ok := n.value(cell)
 	switch {
 	case !ok:
-		what := fmt.Sprintf("with decimals after %q", string(n.decimal))
+		what := fmt.Sprintf("decimals after %q", string(n.decimal))
 		if n.unit != "" {
 			what += fmt.Sprintf(" and the unit %q", n.unit)
 		}
-		return to, true, fmt.Errorf("%q is not a number (%s)", shorten(cell), what)
+		return to, true, fmt.Errorf("%q is not a number with %s", shorten(cell), what)
 	case !(v <= maxValue && v >= -maxValue):
 		return to, true, errors.New("the number is out of float32's range (3.4e38)")
 	}
@@ -247,13 +247,17 @@ func trimWide(b []byte) []byte {
 	return bytes.TrimFunc(b, func(r rune) bool { return strings.ContainsRune(" \t\u00a0\u202f\u2009", r) })
 }
 
-// withExponent writes 1.5D+03, as Fortran does, with an e.
+// withExponent writes 1.5D+03, as Fortran does, with an e. Without a sign it takes a point: 3D0 may be a code.
 func withExponent(b []byte) []byte {
 	at := bytes.IndexAny(b, "dD")
-	if at < 1 || at+2 >= len(b) || b[at+1] != '+' && b[at+1] != '-' || b[at-1] != '.' && (b[at-1] < '0' || b[at-1] > '9') {
+	if at < 1 || at+1 >= len(b) || b[at-1] != '.' && (b[at-1] < '0' || b[at-1] > '9') {
 		return b
 	}
-	for _, digit := range b[at+2:] {
+	digits := bytes.TrimLeft(b[at+1:], "+-")
+	if signs := len(b) - at - 1 - len(digits); len(digits) == 0 || signs > 1 || signs == 0 && bytes.IndexByte(b[:at], '.') < 0 {
+		return b
+	}
+	for _, digit := range digits {
 		if digit < '0' || digit > '9' {
 			return b
 		}

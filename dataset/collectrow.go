@@ -3,15 +3,18 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // beginCollecting prepares a parser of a collecting pass.
 func (p *tableParser) beginCollecting() {
 	n := len(p.attributes)
 	p.marked = map[string]int{}
+	p.gaps = make([][]float64, n)
 	p.met, p.measures, p.counts, p.texts = make([]map[string]int, n), make([]coder, n), make([][]int64, n), make([]*textCoder, n)
 	for i := range p.attributes {
 		a := &p.attributes[i]
+		p.gaps[i] = gapsAmong(p.schema.NA, a.marks)
 		switch a.measure {
 		case measureText:
 			p.met[i] = map[string]int{}
@@ -78,9 +81,9 @@ func (p *tableParser) collectCell(i int, cell []byte) (float64, error) {
 	case measureNumber:
 		v, ok := parseNumber(trim(cell))
 		switch {
-		case ok && p.schema.NA == nil:
+		case ok && p.schema.NA == nil && p.gaps[i] == nil:
 			return v, nil
-		case p.isMissing(cell) || !ok && (noNumber(cell) || among(a.marks, cell)):
+		case p.isMissing(cell) || ok && slices.Contains(p.gaps[i], v) || !ok && (noNumber(cell) || among(a.marks, cell)):
 			return math.NaN(), nil
 		case !ok:
 			if v, ok = parseOther(trim(cell), p.decimal); !ok {
@@ -99,7 +102,9 @@ func (p *tableParser) collectCell(i int, cell []byte) (float64, error) {
 	}
 	switch a.measure {
 	case measureWritten:
-		if v, ok := p.measures[i].(*numberCoder).value(cell); ok {
+		if v, ok := p.measures[i].(*numberCoder).value(cell); ok && slices.Contains(p.gaps[i], v) {
+			return math.NaN(), nil
+		} else if ok {
 			return v, nil
 		}
 		return wrongCell, nil

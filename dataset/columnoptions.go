@@ -13,7 +13,7 @@ import (
 )
 
 // ColumnOptions say what the columns of a table are; where they do not, the data decide. Lists of columns are names,
-// positions from 0 (negative: from the end), ranges (2-5, or first..last by name) and patterns (price_*),
+// positions from 0 (negative: from the end), ranges (2-5, or first..last by name, quoted or not) and patterns (price_*),
 // separated by commas. They apply to training; a model remembers what its columns are.
 type ColumnOptions struct {
 	// Ignore are no inputs. If Only is not "", all others are no inputs either.
@@ -206,14 +206,14 @@ func (t *table) findAll(asked, spec string) ([]Place, error) {
 			add(i, i)
 			continue
 		}
-		if first, last, found := strings.Cut(part, ".."); found {
+		if first, last, found := option.Range(part); found {
 			for _, end := range []string{first, last} {
-				if err := t.onlyOne(asked, strings.TrimSpace(end)); err != nil {
+				if err := t.onlyOne(asked, end); err != nil {
 					return nil, err
 				}
 			}
-			i, isFirst := t.position(strings.TrimSpace(first))
-			j, isLast := t.position(strings.TrimSpace(last))
+			i, isFirst := t.position(first)
+			j, isLast := t.position(last)
 			if isFirst && isLast && i <= j {
 				add(i, j)
 				continue

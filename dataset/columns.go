@@ -39,9 +39,9 @@ type firstCells struct {
 	scales  bool     // thousands, millions and the like follow numbers
 	times   bool     // whole numbers that may be times
 	code    bool     // digits with leading zeros
-	odd     string   // the first cell that is no number, and its line, in a column of categories that are mostly numbers
-	oddLine int      // 0: none
+	odd     string   // the first cell that is no number, in a column of categories that are mostly numbers
 	oddDate string   // the first cell that is no date, in a column of categories that are mostly dates
+	oddLine int      // the line of either
 }
 
 // wish is what the options, or a file of kinds, ask of a column.

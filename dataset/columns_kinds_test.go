@@ -184,7 +184,7 @@ func TestNumbersAsPeopleWriteThem(t *testing.T) {
 		{"(1,000)", '.', -1000, true}, {"1.234,5", ',', 1234.5, true}, {"1 234", '.', 1234, true}, {"3,5 EUR", ',', 3.5, true},
 		{"12,34", '.', 0, false}, {"1,2345", '.', 0, false}, {"1,234,56", '.', 0, false}, {"a", '.', 0, false}, {"", '.', 0, false},
 		{"1'000'000", '.', 1e6, true}, {"1,000 000", '.', 0, false}, {"\u22125", '.', -5, true}, {"1.5", ',', 0, false}, {"1e3", ',', 1000, true},
-		{"0,123", '.', 0, false}, {"0,475,591.5", '.', 475591.5, true}, {"0,012,345", '.', 12345, true}, {"012.345.678", ',', 0, false}, {"-0,12", ',', -0.12, true}, {"1.5D+03", '.', 1500, true}, {"-2d-1", '.', -0.2, true}, {"1,5D+03", ',', 1500, true},
+		{"0,123", '.', 0, false}, {"0,475,591.5", '.', 475591.5, true}, {"0,012,345", '.', 12345, true}, {"012.345.678", ',', 0, false}, {"-0,12", ',', -0.12, true}, {"1.5D+03", '.', 1500, true}, {"1.5D3", '.', 1500, true}, {"3D0", '.', 0, false}, {"1.5D++3", '.', 0, false}, {"1.5D", '.', 0, false}, {"-2d-1", '.', -0.2, true}, {"1,5D+03", ',', 1500, true},
 		{"7:30", '.', 7.5, true}, {"07:30:36", ',', 7.51, true}, {"12:15 am", '.', 0.25, true}, {"12:15PM", '.', 12.25, true}, {"125:00", '.', 125, true},
 		{"0:00:00.9", '.', 0.00025, true}, {"7:60", '.', 0, false}, {"13:00 PM", '.', 0, false}, {"3:1", '.', 0, false}, {"1:2:3:4", '.', 0, false},
 		{":30", '.', 0, false}, {"7.5:30", '.', 0, false}, {"-1:30", '.', 0, false}, {"7:30.5", '.', 0, false},
@@ -349,13 +349,13 @@ func FuzzKinds(f *testing.F) {
 	})
 }
 
-// A marker of missing values that is a number is no number.
+// A marker of missing values that is a number is no number, however it is written, as in pandas.
 func TestMarkersMayBeNumbers(t *testing.T) {
 	_, rows, err := readTable(t, "a,b,y\n-999,1,0\n2,-999,1\n-999.0,3,1\n", "csv", Options{Missing: "zero", Columns: ColumnOptions{NA: "-999"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows[0].x) != 1 || len(rows[1].x) != 1 || rows[2].x[0] != -999 {
+	if len(rows[0].x) != 1 || len(rows[1].x) != 1 || len(rows[2].x) != 1 {
 		t.Errorf("%v", rows)
 	}
 }
@@ -427,6 +427,29 @@ func TestNearNamesAndOtherLevels(t *testing.T) {
 		}
 		if told != want {
 			t.Errorf("%s: %q", levels, told)
+		}
+	}
+}
+
+// The ends of a range may be quoted, also where their names have commas, and a hyphen may be between such.
+func TestRangesOfQuotedNames(t *testing.T) {
+	text := "\"a b\",\"c, d\",e f,g,y\n"
+	for i := range 40 {
+		text += fmt.Sprintf("%d,%d,%d,%d,%d\n", i%7, i%5, i%3, i%11, i%2)
+	}
+	for spec, want := range map[string]string{`"a b".."c, d"`: "a b|c, d", `"a b"-"c, d"`: "a b|c, d", `"a b" .. "c, d", g`: "a b|c, d|g", `a b.."c, d","e f"`: "a b|c, d|e f",
+		`"c, d"..e f`: "c, d|e f", `"a b"..1`: "a b|c, d", `a b..1,"e f"`: "a b|c, d|e f"} {
+		f, err := openMemory([]byte(text), Options{Columns: ColumnOptions{Ignore: spec}})
+		if err != nil {
+			t.Errorf("%s: %v", spec, err)
+			continue
+		}
+		var names []string
+		for _, p := range f.Schema().Ignored {
+			names = append(names, p.Name)
+		}
+		if got := strings.Join(names, "|"); got != want {
+			t.Errorf("%s: %s, want %s", spec, got, want)
 		}
 	}
 }

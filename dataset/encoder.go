@@ -44,7 +44,8 @@ type encodedColumn struct {
 	coder     coder    // nil: numeric, or one-hot
 	marked    bool     // marks such as - stand for a missing value
 	marks     []string // and these
-	indicator int      // the dimension that says that the value is missing; 0: none
+	gaps      []float64
+	indicator int // the dimension that says that the value is missing; 0: none
 }
 
 // NewEncoder makes an encoder of records by a schema. If the schema has no columns, as for an
@@ -64,6 +65,9 @@ func NewEncoder(s *Schema) *Encoder {
 		if c.Coding != nil {
 			col.coder = newCoder(c)
 		}
+		if c.kind() == KindNumber {
+			col.gaps = gapsAmong(s.NA, c.Marks)
+		}
 		at += c.Width()
 		if c.Indicator {
 			col.indicator = at - 1
@@ -77,7 +81,9 @@ func NewEncoder(s *Schema) *Encoder {
 		e.byName[c.name] = i
 		e.names = append(e.names, c.name)
 	}
-	leading := slices.IndexFunc(e.columns, func(c encodedColumn) bool { return c.codes != nil || c.coder != nil || c.indicator > 0 })
+	leading := slices.IndexFunc(e.columns, func(c encodedColumn) bool {
+		return c.codes != nil || c.coder != nil || c.indicator > 0 || c.gaps != nil
+	})
 	if leading < 0 {
 		leading = len(e.columns)
 	}
@@ -263,7 +269,7 @@ func (e *Encoder) round(dst []float32, n int) int {
 // value writes a value into its dimensions.
 func (e *Encoder) value(dst []float32, c *encodedColumn, v any) error {
 	// The most common case.
-	if x, ok := v.(float64); ok && c.codes == nil && c.coder == nil && math.Abs(x) <= maxValue {
+	if x, ok := v.(float64); ok && c.codes == nil && c.coder == nil && c.gaps == nil && math.Abs(x) <= maxValue {
 		dst[c.at] = float32(x)
 		return nil
 	}
@@ -276,6 +282,10 @@ func (e *Encoder) value(dst []float32, c *encodedColumn, v any) error {
 
 func (e *Encoder) cell(dst []float32, c *encodedColumn, v *cell) error {
 	isMissing := v.kind == cellMissing || v.kind == cellText && (e.isMissing(v.text) || c.marked && noNumber(v.text) || among(c.marks, v.text))
+	if c.gaps != nil && !isMissing {
+		x, ok := v.value(e.decimal)
+		isMissing = ok && slices.Contains(c.gaps, x) || v.kind == cellText && isGap(c.gaps, c.coder, v.text)
+	}
 	switch {
 	case isMissing && (c.coder != nil || e.schema.Missing == missingAuto):
 		return e.missing(dst, c)

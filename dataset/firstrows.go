@@ -129,7 +129,11 @@ func (t *table) lookAt(rows [][]string, lines []int) ([]attribute, error) {
 		columns[j].guess(rows, j, t.isMissing, t.decimals())
 		if columns[j].found == KindCategory && !columns[j].code {
 			columns[j].odd, columns[j].oddLine = odd(rows, lines, j, t.isMissing, t.decimals())
-			columns[j].oddDate = strings.Join(firsts(oddDates(columns[j].cells), 1), "")
+			if dates := oddDates(columns[j].cells); len(dates) > 0 {
+				columns[j].oddDate = dates[0]
+				at := slices.IndexFunc(rows, func(row []string) bool { return j < len(row) && row[j] == dates[0] })
+				columns[j].odd, columns[j].oddLine = "", lines[at]
+			}
 		}
 	}
 	t.commas(columns)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -50,9 +51,43 @@ func (a *attribute) guess(rows [][]string, j int, isMissing func([]byte) bool, d
 	if a.found == KindCategory && a.withoutDateMarks() {
 		a.guessOf(decimals)
 	}
+	if a.found == KindCategory && !a.code {
+		a.withoutErrors(decimals)
+	}
 	if a.found != KindNumber && a.found != KindDate {
 		a.cells, a.mark, a.marks = all, "", nil
 	}
+}
+
+// withoutErrors takes a column for one of written numbers or of dates if hardly any cell is none, as a column of plain numbers stays
+// one: the pass over all rows then tells of the first that is none.
+func (a *attribute) withoutErrors(decimals string) {
+	try := func(others []string) bool {
+		n := len(others)
+		if n == 0 || float64(n) > codedShare*float64(len(a.cells)) && (n > 1 || len(a.cells) <= fewIndices) {
+			return false
+		}
+		right := *a
+		right.cells = slices.DeleteFunc(slices.Clone(a.cells), func(cell string) bool { return slices.Contains(others, cell) })
+		right.found = KindNumber
+		right.guessOf(decimals)
+		if right.found == KindNumber || right.found == KindDate {
+			*a = right
+			return true
+		}
+		return false
+	}
+	for _, by := range []byte(decimals) {
+		others := slices.DeleteFunc(slices.Clone(a.cells), func(cell string) bool {
+			number, _ := splitUnit(trimWide([]byte(cell)))
+			_, ok := parseWritten(number, by)
+			return ok || notFinite([]byte(cell))
+		})
+		if try(others) {
+			return
+		}
+	}
+	try(oddDates(a.cells))
 }
 
 // withoutDateMarks is withoutOwnMarks for texts among dates, such as never, and says whether there are any.
@@ -431,7 +466,11 @@ func (t *table) leaveOut(c *collected, i int, inputs *int) {
 	}
 	asked := a.forced != "" || a.byFile
 	whole := a.measure == measureNumber && !col.fraction && t.schema.Header
-	switch different := col.many || col.numbers.n == known || col.rising; {
+	different := col.many || col.numbers.n == known || col.rising
+	if whole && min(math.Abs(col.min), math.Abs(col.max)) >= 1<<53 && len(a.cells) >= fewRows { // float64 does not tell all of them apart
+		different = len(slices.Compact(slices.Sorted(slices.Values(a.cells)))) == len(a.cells)
+	}
+	switch {
 	case t.opt.Missing == "error" || t.arff && a.measure != measureText:
 	case known == 0 && c.rows > 1 && *inputs > 1 && !asked && t.auto():
 		drop(KindIgnored)
@@ -490,10 +529,10 @@ func (t *table) finish(column *Column, c *collected, by *collector, i int) {
 	case measureText:
 		values := col.values
 		if date := a.oddDate; date != "" && a.kind == "" {
-			t.notice(i, "dates", "looks like dates, but %q is none: it becomes categories, of which it has %s; %s counts such cells as missing", shorten([]byte(date)),
-				units.Count(len(values)), option.Set("na", date))
+			t.notice(i, "dates", "looks like dates, but %q in line %d is none: it becomes categories, of which it has %s; %s counts such cells as missing",
+				shorten([]byte(date)), a.oddLine, units.Count(len(values)), option.Set("na", date))
 		}
-		if a.oddLine > 0 && a.kind == "" {
+		if a.odd != "" && a.kind == "" {
 			t.notice(i, "numbers", "looks like numbers, but %q in line %d is none: it becomes categories, of which it has %s; %s counts such cells as "+
 				"missing", shorten([]byte(a.odd)), a.oddLine, units.Count(len(values)), option.Set("na", a.odd))
 		}

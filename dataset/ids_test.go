@@ -26,12 +26,13 @@ func TestColumnsThatNameRows(t *testing.T) {
 		{"paid", func(i int) string { return fmt.Sprint(shuffled(i)) }, KindNumber, ""},
 		{"account", func(i int) string { return fmt.Sprint(4e15 + 1e13*float64(shuffled(i))) }, KindID, "looks like an ID"},
 		{"account", func(i int) string { return fmt.Sprintf("40%018d", int64(1e13)*int64(shuffled(i))) }, KindID, "looks like an ID"},
+		{"tweet", func(i int) string { return fmt.Sprint(5234567890123456000 + 300*int64(shuffled(i))) }, KindID, "looks like an ID"},
 		{"created", func(i int) string { return fmt.Sprint(1600000000 + 10007*int64(shuffled(i))) }, KindNumber, "has whole numbers such as 1600000000 that may be times; date=created"},
 		{"sold", func(i int) string { return fmt.Sprint(1600000000 + 10007*int64(shuffled(i))) }, KindNumber, ""},
 		{"sold", func(i int) string { return fmt.Sprint(1600000000000 + 10000007*int64(shuffled(i))) }, KindNumber, "may be times"},
 		{"sold", func(i int) string { return strings.ReplaceAll(dayText(float64(19000+shuffled(i))), "-", "") }, KindNumber, "may be times"},
-		{"sold", func(i int) string { return [...]string{dayText(float64(i)), "soon"}[i/99%2] }, KindCategory, `looks like dates, but "soon" is none`},
-		{"sold", func(i int) string { return [...]string{fmt.Sprintf("$%d.50", i), "soon"}[i/99%2] }, KindCategory, `looks like numbers, but "soon" in line 101 is none`},
+		{"sold", func(i int) string { return [...]string{dayText(float64(i)), fmt.Sprint("soon ", i)}[i/98%2] }, KindCategory, `looks like dates, but "soon 98" in line 100 is none`},
+		{"sold", func(i int) string { return [...]string{fmt.Sprintf("$%d.50", i), fmt.Sprint("soon ", i)}[i/98%2] }, KindCategory, `looks like numbers, but "soon 98" in line 100 is none`},
 	} {
 		var b strings.Builder
 		fmt.Fprintf(&b, "%s,a,y\n", c.name)

@@ -65,7 +65,11 @@ func several(ctx context.Context, path string) ([]string, error) {
 		return nil, nil
 	default:
 		if found, err = filepath.Glob(path); err != nil {
-			return nil, fmt.Errorf("%s: the pattern cannot be read: %w", path, err)
+			lacks := "it cannot be read"
+			if strings.LastIndex(path, "[") > strings.LastIndex(path, "]") {
+				lacks = "it lacks a ]"
+			}
+			return nil, fmt.Errorf("%s: no file has this name (%w), and as a pattern %s", path, fs.ErrNotExist, lacks)
 		}
 		if len(found) == 0 {
 			return nil, fmt.Errorf("%s: no file has such a name: %w", path, fs.ErrNotExist)

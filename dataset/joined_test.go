@@ -96,6 +96,12 @@ func TestJoinedFilesThatDoNotFit(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
+	for pattern, want := range map[string]string{"a[b.csv": "no file has this name (file does not exist), and as a pattern it lacks a ]",
+		"a[].csv": "no file has this name (file does not exist), and as a pattern it cannot be read"} {
+		if _, err := Open(context.Background(), pattern, Options{}); !errors.Is(err, fs.ErrNotExist) || err.Error() != pattern+": "+want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 	if _, err := Open(context.Background(), filepath.Join(t.TempDir(), "*.csv"), Options{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a pattern of no file: %v", err)
 	}

@@ -256,7 +256,11 @@ func eachField(text []byte, field func(name, value []byte) error) error {
 			}
 		}
 		value := text[from:s.at]
-		if len(value) == 0 || !plain(value) && !json.Valid(value) {
+		switch {
+		case string(value) == "NaN": // Python's json writes it and infinities
+			value = null
+		case string(value) == "Infinity" || string(value) == "-Infinity":
+		case len(value) == 0 || !plain(value) && !json.Valid(value):
 			return s.wrong()
 		}
 		if err := field(name, value); err != nil {
@@ -271,6 +275,8 @@ func eachField(text []byte, field func(name, value []byte) error) error {
 	}
 	return nil
 }
+
+var null = []byte("null")
 
 var endsOfValue = []byte(" \t\r,}")
 

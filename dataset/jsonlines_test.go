@@ -114,3 +114,21 @@ func TestNamesOfFewRowsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// NaN and infinities, which Python's json writes and JSON has not, are a missing value and numbers that are not finite.
+func TestNumbersThatJSONLacks(t *testing.T) {
+	f, err := openMemory([]byte("{\"a\": NaN, \"y\": 1}\n{\"a\": 2, \"y\": 0}\n{\"a\": 3, \"y\": 1}\n"), Options{Label: "y"})
+	if err != nil || f.Profile().Columns[0].Missing != 1 {
+		t.Errorf("%v", err)
+	}
+	f, err = openMemory([]byte("{\"a\": 1, \"y\": 1}\n{\"a\": -Infinity, \"y\": 0}\n"), Options{Label: "y"})
+	if err == nil {
+		_, err = Survey(t.Context(), f, SurveyOptions{})
+	}
+	if err == nil || !strings.Contains(err.Error(), `f:2: column "a": "-Infinity" is not a finite number`) {
+		t.Errorf("%v", err)
+	}
+	if _, err = openMemory([]byte("{\"a\": nan, \"y\": 1}\n"), Options{}); err == nil {
+		t.Error("nan is read")
+	}
+}

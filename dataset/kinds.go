@@ -90,8 +90,8 @@ func (k *Kinds) check() error {
 			return fmt.Errorf("column %q has an order, but is no ordinal column", c.Name)
 		case c.Layouts != nil && c.Kind != KindDate:
 			return fmt.Errorf("column %q has layouts, but is no date", c.Name)
-		case len(c.NA) > 0 && (c.Kind != KindNumber && c.Kind != KindDate || slices.ContainsFunc(c.NA, isNumber)):
-			return fmt.Errorf("column %q has texts that stand for a missing value (na), which are for columns of numbers and dates, and no numbers themselves", c.Name)
+		case len(c.NA) > 0 && c.Kind != KindNumber && c.Kind != KindDate:
+			return fmt.Errorf("column %q has texts that stand for a missing value (na), which are for columns of numbers and dates", c.Name)
 		case len(c.Layouts) > maxLayouts:
 			return fmt.Errorf("column %q has %d layouts; %d are possible", c.Name, len(c.Layouts), maxLayouts)
 		case c.Buckets != 0 && c.Kind != KindText:

@@ -87,14 +87,14 @@ func TestMarksOfOneColumn(t *testing.T) {
 			t.Errorf("%s, by a file of kinds: %v, %s", name, err, f.Notices())
 		}
 	}
-	for _, wrong := range []string{`"kind":"category","na":["T"]`, `"kind":"number","na":["-999"]`} {
+	for _, wrong := range []string{`"kind":"category","na":["T"]`, `"kind":"text","na":["-999"]`} {
 		if _, err := ReadKinds(strings.NewReader(`{"columns":[{"name":"a",`+wrong+`}]}`), "kinds.json"); err == nil || !strings.Contains(err.Error(), "(na)") {
 			t.Errorf("%s: %v", wrong, err)
 		}
 	}
 }
 
-// So is one among dates, such as never; a single cell that is none makes the column categories, which is told.
+// So is one among dates, such as never; a single cell that is none is an error that says what to do.
 func TestMarksAmongDates(t *testing.T) {
 	table := func(mark func(i int) string) []byte {
 		var b strings.Builder
@@ -131,10 +131,43 @@ func TestMarksAmongDates(t *testing.T) {
 	if _, err = readBytes([]byte("left\nsoon\n"), Options{Schema: s}); err == nil || !strings.Contains(err.Error(), `"soon"`) {
 		t.Errorf("a typing error in another file: %v", err)
 	}
-	if f, err = openMemory(table(func(i int) string { return map[int]string{77: "2024-13-45"}[i] }), Options{}); err != nil {
-		t.Fatal(err)
+	typing := func(i int) string { return map[int]string{77: "2024-13-45"}[i] }
+	if f, err = openMemory(table(typing), Options{}); err == nil {
+		_, err = Survey(t.Context(), f, SurveyOptions{})
 	}
-	if told := fmt.Sprint(f.Notices()); !strings.Contains(told, `looks like dates, but "2024-13-45" is none`) {
-		t.Errorf("told %s", told)
+	if want := `f:79: column "left": "2024-13-45" is not a date like the others of the column, 2006-01-02 (na=2024-13-45 counts such cells as missing, ` +
+		`categorical=left takes the column as text)`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	f, err = openMemory(table(typing), Options{Columns: ColumnOptions{NA: "2024-13-45"}})
+	if err != nil || f.Schema().Columns[0].Coding.Kind != CodedDate {
+		t.Errorf("a typing error that counts as missing: %v", err)
+	}
+}
+
+// A typing error among prices, or among dates of two layouts, leaves the kind of the column and is told with its line.
+func TestTypingErrorLeavesTheKind(t *testing.T) {
+	for want, cell := range map[string]func(i int) string{
+		`f:51: column "left": "$1.2.3" is not a number with decimals after "." (na=$1.2.3 counts`: func(i int) string { return fmt.Sprintf("$%d,000.50", 1+i%99) },
+		`f:51: column "left": "$1.2.3" is not a date like the others of the column, 2006-01-02 or 02.01.2006 (na`: func(i int) string {
+			return []string{fmt.Sprintf("2024-05-%02d", 1+i%28), fmt.Sprintf("%02d.05.2024", 1+i%28)}[i%2]
+		},
+	} {
+		var b strings.Builder
+		b.WriteString("left,rain\n")
+		for i := range 100 {
+			text := cell(i)
+			if i == 49 {
+				text = "$1.2.3"
+			}
+			fmt.Fprintf(&b, "%q,%d\n", text, i%2)
+		}
+		f, err := openMemory([]byte(b.String()), Options{})
+		if err == nil {
+			_, err = Survey(t.Context(), f, SurveyOptions{})
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }

@@ -61,7 +61,8 @@ type role struct {
 	at    int // first dimension of an input; number of the target of a label
 	codes map[string]int32
 
-	indicator int // the dimension that says that the value is missing; 0: none
+	indicator int       // the dimension that says that the value is missing; 0: none
+	gaps      []float64 // numbers that stand for a missing value, in a column of numbers
 }
 
 func (r *role) isInput() bool { return r.kind == numeric || r.kind == categorical || r.kind == coded }
@@ -419,8 +420,12 @@ func (t *table) layOut() {
 			continue
 		}
 		r.at = starts[r.input]
-		if c := &columns[r.input]; c.Indicator {
+		c := &columns[r.input]
+		if c.Indicator {
 			r.indicator = r.at + c.Width() - 1
+		}
+		if c.kind() == KindNumber {
+			r.gaps = gapsAmong(t.schema.NA, c.Marks)
 		}
 		if r.kind == categorical {
 			r.codes = map[string]int32{}

@@ -56,6 +56,7 @@ type collecting struct {
 	measures  []coder
 	counts    [][]int64 // of documents
 	texts     []*textCoder
+	gaps      [][]float64    // numbers that stand for a missing value
 	marked    map[string]int // rows of classes that are written like a missing value
 }
 
@@ -149,7 +150,7 @@ func (p *tableParser) row(line []byte, number int, spans bool, rows *rowBuffer) 
 	to := rowTo{rows: rows, dense: dense, targets: targets, line: number}
 	for i := range p.roles {
 		r := &p.roles[i]
-		if r.kind == numeric && dense != nil && p.given == nil && p.cut.at >= 0 && p.schema.NA == nil {
+		if r.kind == numeric && dense != nil && p.given == nil && p.cut.at >= 0 && p.schema.NA == nil && r.gaps == nil {
 			// This handles nearly all cells of nearly all tables.
 			at := p.cut.at
 			if v, ok := p.cut.number(); ok && v <= maxValue && v >= -maxValue {
@@ -309,7 +310,7 @@ func (p *tableParser) coded(i int, cell []byte, dense []float32) error {
 	r := &p.roles[i]
 	c := p.coders[r.input]
 	column := &p.schema.Columns[r.input]
-	if p.isMissing(cell) || column.Coding.marked() && noNumber(cell) || among(column.Marks, cell) {
+	if p.isMissing(cell) || column.Coding.marked() && noNumber(cell) || among(column.Marks, cell) || r.gaps != nil && isGap(r.gaps, c, cell) {
 		switch {
 		case p.schema.Missing == "zero":
 			p.values = p.values[:0]
@@ -329,7 +330,7 @@ func (p *tableParser) coded(i int, cell []byte, dense []float32) error {
 		var known bool
 		var err error
 		if p.values, known, err = c.code(p.values[:0], cell); err != nil {
-			return p.wrong(i, cell, err)
+			return p.wrong(i, cell, p.advised(i, cell, err))
 		}
 		if !known {
 			p.note(r.input, cell)
@@ -337,6 +338,16 @@ func (p *tableParser) coded(i int, cell []byte, dense []float32) error {
 	}
 	p.putValues(r, dense)
 	return nil
+}
+
+// isGap says that the number of a cell stands for a missing value.
+func isGap(gaps []float64, c coder, cell []byte) bool {
+	n, isNumber := c.(*numberCoder)
+	if !isNumber {
+		return false
+	}
+	v, ok := n.value(cell)
+	return ok && slices.Contains(gaps, v)
 }
 
 // putValues writes the values of a coded cell.
@@ -427,6 +438,8 @@ func (p *tableParser) number(i int, cell []byte) (v float64, filled bool, err er
 	switch {
 	case p.schema.NA != nil && p.isMissing(cell):
 		return p.filled(i, cell)
+	case ok && slices.Contains(p.roles[i].gaps, v):
+		return p.filled(i, cell)
 	case ok && v <= maxValue && v >= -maxValue:
 		return v, false, nil
 	case ok:
@@ -439,14 +452,19 @@ func (p *tableParser) number(i int, cell []byte) (v float64, filled bool, err er
 	if v, ok := parseOther(trim(cell), p.decimal); ok && v <= maxValue && v >= -maxValue {
 		return v, false, nil
 	}
-	if p.schema.Header && string(trim(cell)) == p.names[i] {
-		return 0, false, p.wrong(i, cell, errors.New("the name of the column is there again; remove the line if it repeats the header"))
+	return 0, false, p.wrong(i, cell, p.advised(i, cell, fmt.Errorf("%q is not a number", shorten(cell))))
+}
+
+// advised is the error of a cell that is no number, or no date, with what can be done.
+func (p *tableParser) advised(i int, cell []byte, err error) error {
+	switch {
+	case p.schema.Header && string(trim(cell)) == p.names[i]:
+		return errors.New("the name of the column is there again; remove the line if it repeats the header")
+	case p.opt.Schema == nil && p.schema.Header:
+		return option.Errorf("%w (%s counts such cells as missing, %s takes the column as text)", err,
+			option.Set("na", string(shorten(cell))), option.Set("categorical", p.names[i]))
 	}
-	if p.opt.Schema == nil && p.schema.Header {
-		return 0, false, p.wrong(i, cell, option.Errorf("%q is not a number (%s counts such cells as missing, %s takes the column as text)",
-			shorten(cell), option.Set("na", string(shorten(cell))), option.Set("categorical", p.names[i])))
-	}
-	return 0, false, p.wrong(i, cell, fmt.Errorf("%q is not a number", shorten(cell)))
+	return err
 }
 
 // notFinite is the error of an infinity.

@@ -89,7 +89,7 @@ func (p *tableParser) takeBatch(b *columnBatch, first int, rows *rowBuffer) (int
 	for i := range p.roles {
 		switch r := &p.roles[i]; {
 		case r.kind == ignored:
-		case r.kind != numeric || p.sparse || p.means != nil || p.schema.NA != nil || b.columns[i].kind == columnCells || b.columns[i].kind == columnLazy:
+		case r.kind != numeric || p.sparse || p.means != nil || p.schema.NA != nil || r.gaps != nil || b.columns[i].kind == columnCells || b.columns[i].kind == columnLazy:
 			p.byRow = append(p.byRow, i)
 		default:
 			if row, err := p.takeNumbers(b, i, bad, rows); err != nil {
@@ -157,7 +157,7 @@ func (r *rowBuffer) cut(row int) {
 // takeCell takes the cell of a column.
 func (p *tableParser) takeCell(i int, c *cell, to *rowTo) error {
 	r := &p.roles[i]
-	if v, ok := c.float(); ok && p.schema.NA == nil {
+	if v, ok := c.float(); ok && p.schema.NA == nil && r.gaps == nil {
 		switch {
 		case r.kind == numeric && math.Abs(v) <= maxValue:
 			p.put(to.dense, r.at, float32(v))
@@ -175,7 +175,7 @@ func (p *tableParser) takeCell(i int, c *cell, to *rowTo) error {
 			}
 		}
 	}
-	if r.kind == coded && p.schema.NA == nil {
+	if r.kind == coded && p.schema.NA == nil && r.gaps == nil {
 		if coder, ok := p.coders[r.input].(cellCoder); ok {
 			if p.values, ok = coder.codeCell(p.values[:0], c); ok {
 				p.putValues(r, to.dense)
@@ -250,7 +250,7 @@ func (p *tableParser) collectBatch(b *columnBatch, rows *rowBuffer) (int, error)
 			}
 			continue
 		}
-		plain := a.measure == measureNumber && p.schema.NA == nil
+		plain := a.measure == measureNumber && p.schema.NA == nil && p.gaps[i] == nil
 		for row := range bad {
 			v, ok := 0.0, false
 			if plain {
@@ -281,7 +281,7 @@ func (p *tableParser) collectBatch(b *columnBatch, rows *rowBuffer) (int, error)
 
 // collectTyped is collectCell for a cell that has a type.
 func (p *tableParser) collectTyped(i int, c *cell) (float64, error) {
-	if p.schema.NA == nil {
+	if p.schema.NA == nil && p.gaps[i] == nil {
 		switch p.attributes[i].measure {
 		case measureNumber, measureWritten:
 			if v, ok := c.float(); ok {

@@ -39,12 +39,18 @@ func (p *tableParser) unlabelledCell(i int, cell []byte) bool {
 // noLabel says that the cell of a label, which is a number or not, has none.
 func (p *tableParser) noLabel(i int, cell []byte, number bool) bool {
 	switch {
-	case p.schema.NA != nil && p.isMissing(cell):
+	case p.schema.NA != nil && (p.isMissing(cell) || number && p.isLabelGap(cell)):
 		return !p.isClass(i, cell)
 	case number:
 		return false
 	}
 	return missing(cell) && !p.isClass(i, cell) || p.isMark(i, cell)
+}
+
+// isLabelGap says that a label is one of the numbers that stand for a missing value.
+func (p *tableParser) isLabelGap(cell []byte) bool {
+	v, _ := parseNumber(trim(cell))
+	return slices.Contains(gapsAmong(p.schema.NA), v)
 }
 
 // unlabelled says that a record is to be left out.

@@ -1,7 +1,6 @@
 package feature
 
 import (
-	"fmt"
 	"math"
 
 	"mercer/internal/engine/random"
@@ -66,14 +65,8 @@ func (c *countSketch) rows(dst *matrix.Dense, x matrix.Rows, lo, hi int) {
 // hashTable has h(i) and s(i) for each coordinate i: the bucket, and the top bit for -1.
 type hashTable []uint32
 
-// maxBuckets leaves room for the sign.
-const maxBuckets = 1 << 30
-
 func newHashTable(cfg Config, dim int, r *random.Stream) (hashTable, error) {
-	buckets := cfg.Features
-	if buckets > maxBuckets {
-		return nil, fmt.Errorf("feature: %s: features is %d; it must be %d at most", cfg.Map, buckets, maxBuckets)
-	}
+	buckets := cfg.Features // at most mostFeatures, so there is room for the sign
 	if err := affordable(cfg, dim, 4*float64(dim)); err != nil {
 		return nil, err
 	}

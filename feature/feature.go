@@ -315,6 +315,9 @@ func prepare(cfg *Config, dim int) (kind, error) {
 	if cfg.Features < 1 && !(k.dim && cfg.Features == 0) {
 		return k, fmt.Errorf("feature: map %s: features is %d; it must be 1 or more", cfg.Map, cfg.Features)
 	}
+	if cfg.Features > mostFeatures {
+		return k, fmt.Errorf("feature: map %s: features is %d; it must be %d at most", cfg.Map, cfg.Features, mostFeatures)
+	}
 	if k.check != nil {
 		return k, k.check(*cfg)
 	}
@@ -337,6 +340,9 @@ func (cfg *Config) foreign(k kind) error {
 	}
 	return nil
 }
+
+// mostFeatures is how many features a map may have: a batch of 64 rows of them takes 16 GiB.
+const mostFeatures = 1 << 26
 
 // maxBytes is how much a map may hold unless MaxBytes is set: a configuration or
 // model file that asks for more is a mistake.

@@ -309,7 +309,7 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		{change(func(c *Config) { c.Map, c.Kernel, c.Form = "fastfood", arccos(1), "phase" }), 3, "leave form out"},
 		{change(func(c *Config) { c.Map = "qmc" }), 4097, "at most 4096"},
 		{change(func(c *Config) { c.Map = "sorf" }), 1<<20 + 1, "at most 1048576"},
-		{change(func(c *Config) { c.Map, c.Features = "sorf", math.MaxInt/2*2 }), 3, "at most; use fewer features"},
+		{change(func(c *Config) { c.Map, c.Features = "sorf", math.MaxInt/2*2 }), 3, "it must be 67108864 at most"},
 		{change(func(c *Config) { c.Map, c.Features, c.Form = "fastfood", 7, "pair" }), 3, "use 8, or form phase"},
 		{change(func(c *Config) { c.Map, c.Kernel.Gamma = "sorf", 1e300 }), 3, "too large for float32"},
 		{change(func(c *Config) { c.Map, c.Kernel.Gamma = "fastfood", 1e300 }), 3, "too large for float32"},
@@ -323,7 +323,8 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		{change(func(c *Config) { c.Features = 0 }), 3, "features is 0"},
 		{change(func(c *Config) { c.Features = -2 }), 3, "features is -2"},
 		{change(func(c *Config) { c.Features = 511 }), 3, "use 512, or form phase"},
-		{change(func(c *Config) { c.Features = 1 << 30 }), 1 << 20, "GiB at most; use fewer features"},
+		{change(func(c *Config) { c.Features = mostFeatures }), 1 << 20, "GiB at most; use fewer features"},
+		{change(func(c *Config) { c.Features = mostFeatures + 1 }), 1, "features is 67108865; it must be 67108864 at most"},
 		{change(func(c *Config) { c.Form = "complex" }), 3, "known are pair, phase"},
 		{good, 0, "0 dimensions"},
 	} {

@@ -254,7 +254,7 @@ func TestProjectionsSayWhatIsWrong(t *testing.T) {
 		"pool is -1":                                {Map: "pk-rp", Kernel: poly(1, 2, 0), Features: 4, Options: Options{Pool: -1}},
 		"not a reuse":                               {Map: "pk-rp", Kernel: poly(1, 2, 0), Features: 4, Options: Options{Reuse: "odd"}},
 		"GiB at most; use fewer":                    {Map: "pk-rp", Kernel: poly(1, 1<<30, 0), Features: 1 << 20},
-		"GiB at most; use fewer features": {Map: "d2pk-rp", Kernel: poly(1, 2, 0), Features: 1 << 30,
+		"GiB at most; use fewer features": {Map: "d2pk-rp", Kernel: poly(1, 2, 0), Features: 1 << 26,
 			Options: Options{T: 1 << 20}},
 	})
 	testErrors(t, 5000, map[string]Config{

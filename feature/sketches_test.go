@@ -455,7 +455,7 @@ func TestSketchesSayWhatIsWrong(t *testing.T) {
 		{Config{Map: "tensorsketch", Kernel: with(func(k *kernel.Kernel) { k.Coef0 = 1e300 }), Features: 8}, 3, "coef0 = 1e+300 is no float32"},
 		{Config{Map: "tensorsketch", Kernel: with(func(k *kernel.Kernel) { k.Degree = 1 << 30 }), Features: 8}, 1 << 20,
 			"GiB at most; use fewer"},
-		{Config{Map: "tensorsketch", Kernel: poly, Features: 1<<30 + 1}, 3, "1073741824 at most"},
+		{Config{Map: "tensorsketch", Kernel: poly, Features: 1<<30 + 1}, 3, "67108864 at most"},
 		{Config{Map: "tensorsrht", Kernel: exp, Features: 8}, 3, "exp is approximated by maclaurin"},
 		{Config{Map: "tensorsrht", Kernel: poly, Features: 7, Options: Options{Complex: true}}, 3, "use 8"},
 		{Config{Map: "tensorsrht", Kernel: poly, Features: 8}, 1 << 20, "tensorsketch any number"},

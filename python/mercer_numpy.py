@@ -6,7 +6,16 @@ import json
 
 import numpy as np
 
-MISSING = {"", "?", "na", "n/a", "nan", "-nan", "null", "none"}
+MISSING = {"", "?", "na", "n/a", "nan", "-nan", "null", "none", "<na>", "\\n", "#na", "#n/a", "#n/a n/a", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan"}
+ABSENT = {"-", "--", "–", "—", ".", "..", "...", "_", "*", "nat", "nil", "nd", "n.a.", "n.a", "n/d", "(null)", "[null]", "missing", "unknown", "undefined",
+          "not available", "not applicable", "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!", "0000-00-00", "0000-00-00 00:00:00"}
+
+
+def number(v, marks):
+    """The number of a value that is there, None if it stands for a missing one."""
+    if (text := str(v).strip()) in marks or text.lower() in ABSENT:
+        return None
+    return None if (v := float(v)) in marks else v
 
 
 def load(path):
@@ -37,6 +46,11 @@ class Model:
             for c in self.about["columns"]:
                 values = [str(v).lower() if isinstance(v, (bool, np.bool_)) else v for v in x[c["name"]]]
                 lacking = np.array([v is None or v != v or str(v).strip().lower() in MISSING or str(v).strip() in na for v in values], bool)
+                if "categories" not in c:
+                    marks = {*na, *c.get("marks", ())}
+                    marks |= {float(m) for m in marks if m.strip("+-.eE0123456789") == "" and any(map(str.isdigit, m))}
+                    values = [None if no else number(v, marks) for v, no in zip(values, lacking)]
+                    lacking = np.array([v is None for v in values], bool)
                 if "indicator" in c:
                     out[:, c["indicator"]] = lacking
                 if "categories" in c:
@@ -49,7 +63,7 @@ class Model:
                     raise ValueError(f"column {c['name']!r}: a missing value; the model was trained without missing=mean or zero")
                 else:
                     fill = 0 if rule == "zero" else c.get("mean", 0)
-                    numbers = np.array([fill if no else float(v) for v, no in zip(values, lacking)], np.float32)
+                    numbers = np.array([fill if no else v for v, no in zip(values, lacking)], np.float32)
                     if "means" not in c:
                         out[:, c["at"]] = numbers
                 if m := c.get("means"):

@@ -5,10 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/unicode/norm"
 	"mercer/dataset"
 	"mercer/internal/engine/option"
-
 	"mercer/internal/solve/learn"
 	"mercer/model"
 )
@@ -70,7 +68,7 @@ func (f *surveyed) findTask() (a answers, err error) {
 		return a, f.located(err)
 	}
 	a.names = a.classes.Labels()
-	if one, other, ok := alike(a.names); ok {
+	if one, other, ok := a.classes.Alike(); ok {
 		f.why["alike"] = fmt.Sprintf("%q and %q", one, other)
 	}
 	a.outputs = learn.TargetColumns(len(a.names))
@@ -78,20 +76,6 @@ func (f *surveyed) findTask() (a answers, err error) {
 		return a, f.located(err)
 	}
 	return a, f.checkWeights(&a)
-}
-
-// alike are the first two names of classes that a person would take for one: they differ in capitals, in white space, or in how their
-// letters are composed of code points.
-func alike(names []string) (one, other string, ok bool) {
-	seen := make(map[string]string, len(names))
-	for _, name := range names {
-		plain := strings.ToLower(norm.NFKC.String(strings.Join(strings.Fields(name), " ")))
-		if before, ok := seen[plain]; ok {
-			return before, name, true
-		}
-		seen[plain] = name
-	}
-	return "", "", false
 }
 
 // checkWeights fails if the weights leave nothing to learn from, of all rows or of all but one class. If only the first rows were

@@ -60,10 +60,10 @@ func TestCluster(t *testing.T) {
 		t.Error(out)
 	}
 	for want, flags := range map[string][]string{
-		"give 2 to 65536":          {"--clusters", "1"},
-		"900 clusters of 800 rows": {"--clusters", "900"},
-		"give -o MODEL":            {"-o", ""},
-		"tell classes apart":       {"--reduce", "lda", "--components", "1"},
+		"give 2 to 65536":            {"--clusters", "1"},
+		"900 clusters of 800 rows":   {"--clusters", "900"},
+		"--output has an empty name": {"-o", ""},
+		"tell classes apart":         {"--reduce", "lda", "--components", "1"},
 	} {
 		if r := mercer(t, append([]string{"cluster", data, "-o", m}, flags...)...); r.code == 0 || !strings.Contains(r.stderr, want) {
 			t.Errorf("%v: %s, want %q", flags, r.stderr, want)

@@ -92,6 +92,15 @@ func TestTablesOfOtherPrograms(t *testing.T) {
 	}
 }
 
+// Classes that look alike are told by a look as by a training.
+func TestLookTellsOfAlikeClasses(t *testing.T) {
+	data := write(t, t.TempDir(), "a.csv", "a,y\n"+strings.Repeat("1.5,Yes\n2.5,yes\n3,no\n", 20))
+	want := `the classes "Yes" and "yes" look alike; if they are one, give their rows one label`
+	if out := ok(t, "inspect", data); !strings.Contains(out, want) {
+		t.Errorf("%s, want %s", out, want)
+	}
+}
+
 // The look at all rows of a table shows how far it is, and notes have lines of their own above that.
 func TestLookShowsProgress(t *testing.T) {
 	var text strings.Builder

@@ -25,6 +25,7 @@ type sqlCheck struct {
 	View   string `json:"view"`
 	Table  string `json:"table"`
 	Rows   int    `json:"rows,omitempty"` // the first ones
+	Texts  bool   `json:"texts,omitempty"`
 }
 
 // databases are the targets that are databases.
@@ -59,6 +60,40 @@ func TestDatabasesPredictManyRows(t *testing.T) {
 		{"many of pk-rp", 3, false, "--map pk-rp --entries sparse --sparsity 3 --kernel poly --degree 2 --features 64 --learner ridge", false},
 		{"many of d2pk-rp", 0, false, "--map d2pk-rp --kernel poly --degree 2 --coef0 0 --features 64 --learner ridge", false},
 	}, 3000, 100_000)
+}
+
+// Texts that stand for a missing number or date do so in databases too, in columns of text.
+func TestDatabasesKnowMarks(t *testing.T) {
+	dir := t.TempDir()
+	table := func(rows int) string {
+		var b strings.Builder
+		b.WriteString("size,price,when,town,y\n")
+		for i := range rows {
+			at := func(k int, cells []string, other string) string {
+				if i%k < len(cells) {
+					return cells[i%k]
+				}
+				return other
+			}
+			fmt.Fprintf(&b, "%s,%s,%s,%s,%d\n", at(31, []string{"-", "?", "T", "999", "999.0", "0000-00-00", "n/a"}, fmt.Sprint(i%53)),
+				at(29, []string{"", "NA", "unknown", "#N/A"}, fmt.Sprintf("%d.5", i*7%61)),
+				at(37, []string{"never", "NULL", "-", "0000-00-00"}, fmt.Sprintf("2024-%02d-%02d", 1+i%12, 1+i%28)), at(11, []string{"#N/A", "none"}, "Rome"), i*i%17)
+		}
+		return b.String()
+	}
+	data, more := write(t, dir, "a.csv", table(900)), write(t, dir, "b.csv", table(100))
+	file, told := filepath.Join(dir, "m.mercer"), filepath.Join(dir, "told")
+	if r := mercer(t, "train", data, "-o", file, "--na", "999", "--learner", "ridge", "--kernel", "linear"); r.code != 0 {
+		t.Fatal(r.stderr)
+	}
+	ok(t, "predict", file, more, "--json", "-o", told)
+	var checks []sqlCheck
+	for _, target := range databases {
+		out := filepath.Join(dir, target+".sql")
+		ok(t, "export", file, "--target", target, "-o", out)
+		checks = append(checks, sqlCheck{Name: "marks", Target: target, Model: out, Data: more, Told: told, View: "model", Table: "rows", Texts: true})
+	}
+	checkSQL(t, checks)
 }
 
 // inDatabases trains models on so many rows, and has each database predict others.

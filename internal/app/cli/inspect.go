@@ -139,6 +139,11 @@ func inspectData(cmd *cobra.Command, path string, opt dataset.Options, p *Progre
 	if note := unlabelledNote(d.Profile); note != "" {
 		d.Notices = append(d.Notices, note)
 	}
+	if classes, err := sum.Classes(); err == nil && len(src.Schema().Labels) < 2 {
+		if one, other, ok := classes.Alike(); ok {
+			d.Notices = append(d.Notices, fmt.Sprintf("the classes %q and %q look alike; if they are one, give their rows one label", one, other))
+		}
+	}
 	if schema != "" {
 		if err := writeKinds(schema, path, d.Profile); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"runtime/debug"
 	"syscall"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"mercer/internal/engine/atomicfile"
 )
@@ -25,6 +28,14 @@ var grace = 250 * time.Millisecond // a constant but for tests
 func collectSeldom() []byte {
 	debug.SetGCPercent(20)
 	return make([]byte, 64<<20)
+}
+
+// written is the annotation of a command that says what an interruption leaves written.
+const written = "written"
+
+// whatIsWritten says it.
+func whatIsWritten(cmd *cobra.Command) string {
+	return cmp.Or(cmd.Annotations[written], "nothing was written")
 }
 
 // Main runs the command line of this process until it ends or a signal (SIGINT, SIGTERM) ends it: with exit
@@ -63,9 +74,9 @@ func (p *Program) Main() int {
 		return code
 	default:
 	}
-	name, what := p.Name, "nothing was written"
+	name, what := p.Name, whatIsWritten(p.root())
 	if err == nil {
-		name = cmd.CommandPath()
+		name, what = cmd.CommandPath(), whatIsWritten(cmd)
 		if cmd.Flags().Lookup("journal") != nil {
 			what = "what is done is in the journal, and the same command goes on from there"
 		}

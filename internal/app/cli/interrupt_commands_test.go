@@ -213,6 +213,9 @@ func TestEveryCommandEndsWhereverItLooks(t *testing.T) {
 				if r.code != exitInterrupted || !strings.Contains(r.stderr, ": interrupted; ") || strings.Count(r.stderr, "\n") != 1 {
 					t.Errorf("told to end at %s: exit code %d, %s", where(place), r.code, r.stderr)
 				}
+				if inPlan := strings.HasPrefix(name, "shard ") && name != "shard solve"; inPlan && strings.Contains(r.stderr, "nothing was written") {
+					t.Errorf("told to end at %s: %s", where(place), r.stderr)
+				}
 				if ctx.after > 300 {
 					t.Errorf("it looked %d times more", ctx.after)
 				}

@@ -70,7 +70,13 @@ func writesSchema(cmd *cobra.Command) bool { return cmd.Name() == "inspect" }
 func checkArguments(cmd *cobra.Command, args []string) error {
 	names := argumentNames(cmd, len(args))
 	var outputs, inputs []namedFile
+	if err := checkNamed(cmd); err != nil {
+		return err
+	}
 	for i, path := range args {
+		if path == "" {
+			return usagef("%s has an empty name", names[i])
+		}
 		inputs = append(inputs, namedFile{names[i], path})
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -95,6 +101,17 @@ func checkArguments(cmd *cobra.Command, args []string) error {
 	}
 	outputs = slices.DeleteFunc(outputs, func(f namedFile) bool { return f.by != "--output" })
 	return checkApart(outputs, added...)
+}
+
+// checkNamed refuses flags for files that are given without a name, as scripts do whose variable is empty.
+func checkNamed(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		isFile := slices.Contains(flagsWritten, f.Name) || slices.Contains(flagsRead, f.Name) || f.Name == "schema" || f.Name == "plots"
+		if isFile && f.Value.Type() == "string" && f.Value.String() == "" && err == nil {
+			err = usagef("--%s has an empty name; give that of a file, or leave --%[1]s out", f.Name)
+		}
+	})
+	return err
 }
 
 // filesOf are the files that a flag names.

@@ -59,7 +59,7 @@ func (p *Program) Run(ctx context.Context, args []string, stdin io.Reader, stdou
 	}
 	interrupted := ctx.Err() != nil
 	if interrupted && errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted; nothing was written")
+		err = errors.New("interrupted; " + whatIsWritten(cmd))
 	}
 	if errors.Is(err, syscall.EPIPE) {
 		return 1

@@ -202,8 +202,9 @@ func newShardRun() *cobra.Command {
 		memory       bytesValue
 	)
 	cmd := &cobra.Command{
-		Use:   "run [flags] PLAN",
-		Short: "Run shards of a round",
+		Use:         "run [flags] PLAN",
+		Annotations: map[string]string{written: "shards that ran are in the plan, and the same command runs all again"},
+		Short:       "Run shards of a round",
 		Long: `Run shards in a round of the training that PLAN, a folder, is for, and write what is found to it. Which
 shards is said by --shard, by --all, or by the number of the task that Kubernetes (JOB_COMPLETION_INDEX)
 or Slurm (SLURM_ARRAY_TASK_ID) has in the environment. Shards may run at the same time on any machines
@@ -302,8 +303,9 @@ func newShardMerge() *cobra.Command {
 		memory bytesValue
 	)
 	cmd := &cobra.Command{
-		Use:   "merge [flags] PLAN",
-		Short: "Put together what the shards of a round have found",
+		Use:         "merge [flags] PLAN",
+		Annotations: map[string]string{written: "what was complete is in the plan, and mercer shard next says what is left"},
+		Short:       "Put together what the shards of a round have found",
 		Long: `Put together what all shards have found in the round of PLAN that is next, and say what is to be done
 then. It is an error if a shard has not run, or if what it wrote is damaged or of another plan; the
 message names it. With --round, a round that is merged already, or that the data do not need, is left as it is.`,

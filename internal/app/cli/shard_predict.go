@@ -24,8 +24,9 @@ type shardPredict struct {
 func newShardPredict() *cobra.Command {
 	s := &shardPredict{}
 	cmd := &cobra.Command{
-		Use:   "predict [flags] PLAN MODEL -o FOLDER",
-		Short: "Predict the rows of shards",
+		Use:         "predict [flags] PLAN MODEL -o FOLDER",
+		Annotations: map[string]string{written: "tables of shards that were complete are in the folder"},
+		Short:       "Predict the rows of shards",
 		Long: `Predict the rows of shards of PLAN by MODEL, and write a table for each to FOLDER, such as shard-00003.csv.
 
 A table appears when it is whole, so a shard that failed is run again. MODEL may be of any learner of rows. The tables of all shards, one after another, have the predictions of "mercer predict" for all rows.

@@ -56,6 +56,7 @@ type column struct {
 	Categories []string        `json:"categories,omitempty"`
 	Mean       float64         `json:"mean,omitempty"`
 	Coding     *dataset.Coding `json:"coding,omitempty"`
+	Marks      []string        `json:"marks,omitempty"` // of missing values, in this column alone
 	Means      *dataset.Means  `json:"means,omitempty"`
 	Indicator  int             `json:"indicator,omitempty"` // the dimension that is 1 where the value is missing
 }
@@ -116,7 +117,7 @@ func describeAny(m *model.Model) (*matrices, error) {
 	at := 0
 	for i := range info.Schema.Columns {
 		c := &info.Schema.Columns[i]
-		of := column{Name: c.Name, At: at, Categories: c.Categories, Mean: c.Mean, Coding: c.Coding, Means: c.Means}
+		of := column{Name: c.Name, At: at, Categories: c.Categories, Mean: c.Mean, Coding: c.Coding, Marks: c.Marks, Means: c.Means}
 		if at += c.Width(); c.Indicator {
 			of.Indicator = at - 1
 		}

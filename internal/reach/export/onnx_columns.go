@@ -214,6 +214,10 @@ func (o *onnx) oneHot(code string, width int) string {
 var missingWords = []string{"", "?", "na", "n/a", "nan", "-nan", "null", "none", "<na>", `\n`, "#na", "#n/a", "#n/a n/a", "1.#ind", "-1.#ind", "1.#qnan",
 	"-1.#qnan"}
 
+// absentWords are those that do so among numbers and dates besides.
+var absentWords = []string{"-", "--", "–", "—", ".", "..", "...", "_", "*", "nat", "nil", "nd", "n.a.", "n.a", "n/d", "(null)", "[null]", "missing", "unknown",
+	"undefined", "not available", "not applicable", "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!", "0000-00-00", "0000-00-00 00:00:00"}
+
 // isMissing says which texts stand for missing values, other marks besides.
 func (o *onnx) isMissing(in string, marks ...string) string {
 	codes := map[string]int64{}

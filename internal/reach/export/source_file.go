@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -226,11 +227,11 @@ function field(row, name) {
 
 function number(row, name) {
   const v = field(row, name);
-  if (v === undefined || v === null || (typeof v === "string" && missing(v.trim()))) return NaN;
+  if (v === undefined || v === null || (typeof v === "string" && (missing(v.trim()) || absent.has(v.trim().toLowerCase())))) return NaN;
   if (v instanceof Date) return v.getTime() / 1000;
   if (typeof v === "string" && !/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(v.trim()) || typeof v === "object")
     throw new Error(`+"`${JSON.stringify(name)}: ${JSON.stringify(v)} is not a number`"+`);
-  return Number(v);
+  return gaps.has(Number(v)) ? NaN : Number(v);
 }
 %s
 `, result, golden, s.tolerance(), name, s.textJS())
@@ -392,7 +393,8 @@ func (s *sourceCode) missing() string {
 	if s.tongue.name != "js" && !strings.Contains(s.declared.String(), "missing(") {
 		return ""
 	}
-	words := []string{"", "-nan", "?", "n/a", "na", "nan", "none", "null"}
+	words := slices.Sorted(slices.Values(missingWords))
+	longest := len(slices.MaxFunc(words, func(a, b string) int { return cmp.Compare(len(a), len(b)) }))
 	na := slices.Clone(s.NA)
 	slices.Sort(na)
 	na = slices.Compact(na)
@@ -402,12 +404,13 @@ func (s *sourceCode) missing() string {
 		if len(na) > 0 {
 			rest = "switch text {\ncase " + s.list(na) + ":\nreturn true\n}\nreturn false\n"
 		}
-		return "// missing says whether a text stands for a missing value.\nfunc missing(text string) bool {\nif len(text) <= 4 {\nvar low [4]byte\n" +
+		return "// missing says whether a text stands for a missing value.\nfunc missing(text string) bool {\nif len(text) <= " + fmt.Sprint(longest) + " {\nvar low [" + fmt.Sprint(longest) + "]byte\n" +
 			"for i, c := range []byte(text) {\nif c >= 'A' && c <= 'Z' {\nc += 'a' - 'A'\n}\nlow[i] = c\n}\n" +
 			"switch string(low[:len(text)]) {\ncase " + s.list(words) + ":\nreturn true\n}\n}\n" + rest + "}\n\n"
 	case "js":
-		return fmt.Sprintf("const words = new Set([%s]), na = new Set([%s]);\n"+
-			"const missing = (text) => na.has(text) || (text.length <= 4 && words.has(text.toLowerCase()));\n\n", s.list(words), s.list(na))
+		return fmt.Sprintf("const words = new Set([%s]), absent = new Set([%s]), na = new Set([%s]), gaps = new Set([%s]);\n"+
+			"const missing = (text) => na.has(text) || (text.length <= %d && words.has(text.toLowerCase()));\n\n", s.list(words), s.list(absentWords), s.list(na),
+			strings.Join(gapsAmong(na), ", "), longest)
 	}
 	rest := "return 0;\n"
 	if len(na) > 0 {
@@ -416,10 +419,10 @@ func (s *sourceCode) missing() string {
 	return fmt.Sprintf(`/* Whether a text stands for a missing value. */
 static int missing(const char *text) {
     static const char *const words[%d] = {%s};
-    char low[6] = "";
-    for (int i = 0; text && i < 5 && text[i]; i++) low[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] + 32 : text[i]);
+    char low[%[4]d] = "";
+    for (int i = 0; text && i < %[5]d && text[i]; i++) low[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] + 32 : text[i]);
     if (found(words, %[1]d, low) >= 0) return 1;
     %[3]s}
 
-`, len(words), s.list(words), rest)
+`, len(words), s.list(words), rest, longest+2, longest+1)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -70,7 +71,7 @@ func (q *sqlModel) column(c *column, cell string) error {
 		}
 		missing = q.missing("%s")
 	case c.Coding == nil || c.Coding.Kind == dataset.CodedNumber:
-		at = q.raw(q.number(cell))
+		at = q.withoutMarks(c, cell, q.number(cell))
 		value := q.x(at)
 		if c.Coding != nil || q.Missing != "error" {
 			value = "coalesce(" + value + ", " + digits(q.fill(c)) + ")"
@@ -162,13 +163,39 @@ func (q *sqlModel) missing(x string) string {
 	return "(" + text + ")"
 }
 
+// withoutMarks is a column of the number or the date of a cell, NULL where a text stands for a missing one.
+func (q *sqlModel) withoutMarks(c *column, cell, value string) int {
+	own := slices.Concat(q.NA, c.Marks)
+	text := "trim(CAST(" + cell + " AS " + q.text + "))"
+	marks := "lower(" + text + ") IN (" + literals(slices.Concat(missingWords, absentWords)) + ")"
+	if len(own) > 0 {
+		marks += " OR " + text + " IN (" + literals(own) + ")"
+	}
+	gaps := gapsAmong(own)
+	at := q.raw("CASE WHEN NOT (" + q.isText(cell) + " AND (" + marks + ")) THEN " + value + " END")
+	if c.Coding != nil && c.Coding.Kind == dataset.CodedDate || gaps == nil {
+		return at
+	}
+	return q.put("CASE WHEN "+q.x(at)+" NOT IN ("+strings.Join(gaps, ", ")+") THEN "+q.x(at)+" END", at)
+}
+
+// gapsAmong are the numbers among marks of missing values.
+func gapsAmong(marks []string) (gaps []string) {
+	for _, mark := range marks {
+		if v, err := strconv.ParseFloat(mark, 64); err == nil && v-v == 0 {
+			gaps = append(gaps, digits(v))
+		}
+	}
+	return gaps
+}
+
 // date adds the dimensions of a date, and returns a column that is NULL where it is missing.
 func (q *sqlModel) date(c *column, cell string) int {
 	layout := ""
 	if len(c.Coding.Layouts) > 0 {
 		layout = c.Coding.Layouts[0]
 	}
-	at := q.raw(q.moment(cell, layout))
+	at := q.withoutMarks(c, cell, q.moment(cell, layout))
 	epoch := q.put(q.part("epoch", q.x(at)), at)
 	days := q.putf("floor(%s/86400e0)", epoch)
 	within := q.putf("floor(%s - %s*86400e0)", epoch, days)

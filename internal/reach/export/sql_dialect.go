@@ -83,11 +83,22 @@ func (d *dialect) number(c string) string {
 	switch d.name {
 	case "sqlite": // a cell has a type of its own, and texts that are no numbers would be 0
 		return "CASE WHEN typeof(" + c + ") IN ('integer', 'real') THEN CAST(" + c + " AS REAL) WHEN trim(" + c + ") GLOB '*[0-9]*' AND NOT trim(" +
-			c + ") GLOB '*[^-+.0-9eE]*' THEN CAST(" + c + " AS REAL) END"
+			c + ") GLOB '*[^-+.0-9eE]*' AND NOT trim(" + c + ") GLOB '*[0-9.][-+]*' THEN CAST(" + c + " AS REAL) END"
 	case "duckdb":
 		return "nullif(TRY_CAST(" + c + " AS DOUBLE), 'NaN'::DOUBLE)"
 	}
 	return "nullif(CAST(" + c + " AS DOUBLE PRECISION), 'NaN'::DOUBLE PRECISION)"
+}
+
+// isText says that a cell is text; in SQLite each has a type of its own.
+func (d *dialect) isText(c string) string {
+	switch d.name {
+	case "sqlite":
+		return "typeof(" + c + ") = 'text'"
+	case "duckdb":
+		return "typeof(" + c + ") = 'VARCHAR'"
+	}
+	return "pg_typeof(" + c + ") IN ('text'::regtype, 'varchar'::regtype, 'bpchar'::regtype)"
 }
 
 // plainText is a column of texts without blanks around them, empty where it is missing.

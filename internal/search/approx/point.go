@@ -9,6 +9,7 @@ import (
 
 	"mercer/feature"
 	"mercer/internal/engine/random"
+	"mercer/internal/engine/units"
 	"mercer/kernel"
 	"mercer/matrix"
 )
@@ -73,6 +74,9 @@ func (m *meter) run(ctx context.Context, t *target, cfg feature.Config) (*run, [
 	} else if sample.Dense == nil && sample.CSR == nil {
 		return nil, nil, fmt.Errorf("approx: map %s is fitted to rows, and there are none to fit it to", nameOf(cfg))
 	}
+	if err := m.affordable(cfg); err != nil {
+		return nil, nil, err
+	}
 	z, err := feature.Fit(ctx, cfg, sample)
 	if err != nil {
 		return nil, nil, err
@@ -111,6 +115,21 @@ func (m *meter) run(ctx context.Context, t *target, cfg feature.Config) (*run, [
 		r.delta1, r.delta2, r.dimension = &d1, &d2, &dim
 	}
 	return r, estimates, nil
+}
+
+// affordable is an error if the features of all rows would take more memory than a map may hold. Features that are sparse are those of maps that
+// decide on their number.
+func (m *meter) affordable(cfg feature.Config) error {
+	most := m.opt.MaxBytes
+	if most == 0 {
+		most = 16 << 30
+	}
+	n, d := m.rows.Judge.Len(), asked(cfg)
+	if need := 4 * float64(n) * float64(d); need > float64(most) {
+		takes, allowed := units.BytesApart(need, float64(most))
+		return fmt.Errorf("approx: %s: %s features of %s rows take %s, of %s at most; give fewer of either", nameOf(cfg), units.Count(d), units.Count(n), takes, allowed)
+	}
+	return nil
 }
 
 // Times are medians over so many batches, and over up to so many single rows.

@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 
-MISSING = {"", "?", "na", "n/a", "nan", "-nan", "null", "none"}
+MISSING = {"", "?", "na", "n/a", "nan", "-nan", "null", "none", "<na>", "\\n", "#na", "#n/a", "#n/a n/a", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan"}
 
 
 def check(model, data, told, ties):

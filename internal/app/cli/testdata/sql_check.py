@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-MISSING = {"", "?", "na", "n/a", "nan", "-nan", "null", "none"}
+MISSING = {"", "?", "na", "n/a", "nan", "-nan", "null", "none", "<na>", "\\n", "#na", "#n/a", "#n/a n/a", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan"}
 
 
 def quoted(name):
@@ -24,12 +24,15 @@ def literal(v):
     return repr(v) if isinstance(v, float) else "'" + v.replace("'", "''") + "'"
 
 
-def typed(rows, about):
-    """The names, types and cells of a table as a database would have it."""
+def typed(rows, about, texts):
+    """The names, types and cells of a table as a database would have it; texts: all texts, as in the file."""
     kinds = {c["name"]: c for c in about.get("columns") or ()}
     na = set(about.get("na") or ())
     columns = []
     for name in rows[0]:
+        if texts:
+            columns.append((name, "TEXT", [r[name] for r in rows]))
+            continue
         c, cells = kinds.get(name), [r[name] for r in rows]
         coding = (c or {}).get("coding") or {}
         gone = [v.strip().lower() in MISSING or v.strip() in na for v in cells]
@@ -114,7 +117,7 @@ def check(c):
         rows, want = rows[:c["rows"]], want[:c["rows"]]
     line = next(line for line in script.splitlines() if "_about\" VALUES ('mercer', '" in line)
     about = json.loads(line.split("('mercer', '", 1)[1][:-3].replace("''", "'"))
-    db.run("\n".join(loading(c["table"], typed(rows, about))))
+    db.run("\n".join(loading(c["table"], typed(rows, about, c.get("texts")))))
     db.run(script)
     start = time.perf_counter()
     got = sorted(db.rows(f"SELECT * FROM {quoted(c['view'])}"), key=lambda r: r["row number"])

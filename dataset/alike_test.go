@@ -1,4 +1,4 @@
-package train
+package dataset
 
 import "testing"
 
@@ -14,7 +14,7 @@ func TestAlike(t *testing.T) {
 		{[]string{"a", "b", "ab", "-1", "1", "+"}, ""},
 	} {
 		got := ""
-		if one, other, ok := alike(c.names); ok {
+		if one, other, ok := NewClasses(c.names).Alike(); ok {
 			got = one + " " + other
 		}
 		if got != c.want {
