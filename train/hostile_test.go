@@ -229,7 +229,7 @@ func TestLoadedModelOfFullSparseRows(t *testing.T) {
 }
 
 func TestMemoryIsCheckedBeforeTheMapIsDrawn(t *testing.T) {
-	src := dataset.Generate(dataset.Synthetic{Rows: 100, Dim: 5, Seed: 1})
+	src := dataset.Generate(dataset.Synthetic{Rows: 100, Dim: 80, Seed: 1})
 	for _, c := range []struct {
 		memory int64
 		want   string
@@ -238,7 +238,7 @@ func TestMemoryIsCheckedBeforeTheMapIsDrawn(t *testing.T) {
 		{0, "takes 20 GiB, of 16 GiB at most; use fewer features"},
 	} {
 		// The map alone would take 20 GiB.
-		_, _, err := Fit(context.Background(), src, Config{Map: Map{Features: 1 << 30, Name: "rff"}}, Options{Memory: c.memory})
+		_, _, err := Fit(context.Background(), src, Config{Map: Map{Features: 1 << 26, Name: "rff"}}, Options{Memory: c.memory})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
