@@ -7,25 +7,21 @@ import json
 import numpy as np
 
 MISSING = {"", "?", "na", "n/a", "nan", "-nan", "null", "none", "<na>", "\\n", "#na", "#n/a", "#n/a n/a", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan"}
-ABSENT = {"-", "--", "–", "—", ".", "..", "...", "_", "*", "nat", "nil", "nd", "n.a.", "n.a", "n/d", "(null)", "[null]", "missing", "unknown", "undefined",
-          "not available", "not applicable", "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!", "0000-00-00", "0000-00-00 00:00:00"}
+ABSENT = {*"- -- – — . .. ... _ * nat nil nd n.a. n.a n/d (null) [null] missing unknown undefined #div/0! #value! #ref! #num! #name? #null!".split(), "not available", "not applicable", "0000-00-00", "0000-00-00 00:00:00"}
 
 
-def number(v, marks):
-    """The number of a value that is there, None if it stands for a missing one."""
-    if (text := str(v).strip()) in marks or text.lower() in ABSENT:
-        return None
-    return None if (v := float(v)) in marks else v
+def lacks(v, marks, words):
+    """Whether a value stands for a missing one."""
+    return v is None or v != v or (text := str(v).strip()) in marks or text.lower() in words
 
 
 def load(path):
     """Reads an exported model from a file of either format."""
     with open(path, "rb") as f:
-        if f.read(2) == b"PK":
+        if (first := f.read(2)) == b"PK":
             t = dict(np.load(path, allow_pickle=False))
             return Model(json.loads(t.pop("mercer").tobytes()), t)
-        f.seek(0)
-        head, data = json.loads(f.read(int.from_bytes(f.read(8), "little"))), f.read()
+        head, data = json.loads(f.read(int.from_bytes(first + f.read(6), "little"))), f.read()
     about, kinds = json.loads(head.pop("__metadata__")["mercer"]), {"F32": "<f4", "F64": "<f8"}
     return Model(about, {k: np.frombuffer(data[slice(*e["data_offsets"])], kinds[e["dtype"]]).reshape(e["shape"]) for k, e in head.items()})
 
@@ -45,12 +41,11 @@ class Model:
             out = np.zeros((len(x[self.about["columns"][0]["name"]]), self.about["dim"]), np.float32)
             for c in self.about["columns"]:
                 values = [str(v).lower() if isinstance(v, (bool, np.bool_)) else v for v in x[c["name"]]]
-                lacking = np.array([v is None or v != v or str(v).strip().lower() in MISSING or str(v).strip() in na for v in values], bool)
+                words, marks = (MISSING, {*na}) if "categories" in c else (MISSING | ABSENT, {*na, *c.get("marks", ())})
+                lacking = np.array([lacks(v, marks, words) for v in values], bool)
                 if "categories" not in c:
-                    marks = {*na, *c.get("marks", ())}
-                    marks |= {float(m) for m in marks if m.strip("+-.eE0123456789") == "" and any(map(str.isdigit, m))}
-                    values = [None if no else number(v, marks) for v, no in zip(values, lacking)]
-                    lacking = np.array([v is None for v in values], bool)
+                    values = np.array([0 if no else float(v) for v, no in zip(values, lacking)])
+                    lacking |= np.isin(values, [float(m) for m in marks if m.strip("+-.eE0123456789") == "" and any(map(str.isdigit, m))])
                 if "indicator" in c:
                     out[:, c["indicator"]] = lacking
                 if "categories" in c:
@@ -67,12 +62,10 @@ class Model:
                     if "means" not in c:
                         out[:, c["at"]] = numbers
                 if m := c.get("means"):
-                    table = np.array(m["values"], np.float32).reshape(-1, m["outputs"])
                     if "numbers" in m:
                         known = np.array(m["numbers"], np.float32)
-                        at = np.minimum(np.searchsorted(known, numbers), len(known) - 1) + c["at"]
-                        at[known[at - c["at"]] != numbers] = -1
-                    out[:, c["at"] : c["at"] + m["outputs"]] = table[np.where(at >= 0, at - c["at"], -1)]
+                        at = np.where(np.isin(numbers, known), np.searchsorted(known, numbers) + c["at"], -1)
+                    out[:, c["at"] : c["at"] + m["outputs"]] = np.array(m["values"], np.float32).reshape(-1, m["outputs"])[np.where(at >= 0, at - c["at"], -1)]
         if out.ndim != 2 or out.shape[1] != self.about["dim"] or not np.isfinite(out).all():
             raise ValueError(f"expected finite numbers, rows of {self.about['dim']}; the array is {out.shape}")
         return out
@@ -82,22 +75,19 @@ class Model:
         if kind in ("l1", "l2"):
             x = x / np.where((norm := np.linalg.norm(x, int(kind[1]), axis=1, keepdims=True)) == 0, 1, norm)
         if kind == "quantile":
-            ends = t["scale.ends"].astype(int)
-            for j, (a, b) in enumerate(zip([0, *ends[:-1]], ends)):
+            for j, (a, b) in enumerate(zip([0, *(ends := t["scale.ends"].astype(int))[:-1]], ends)):
                 x[:, j] = np.interp(x[:, j], t["scale.knots"][a:b], t["scale.scores"][a:b]) if b > a else 0
         else:
             x = (x - t.get("scale.shift", 0)) * t.get("scale.factor", 1)
-        if kind == "robust":
-            x = 3 * np.sin(np.arctan(x / 3))
+        x = 3 * np.sin(np.arctan(x / 3)) if kind == "robust" else x
         return self._metric(x.astype(np.float32), self.about["metric"], "")
 
     def _metric(self, x, form, at):
         return x @ self.t[at + "metric.axes"] if form == "axes" else x * self.t[at + "metric.weights"] if form == "weights" else x
 
     def _machine(self, i, x):
-        m, p = self.about["members"][i], f"member.{i}."
+        kernel, g, p = (m := self.about["members"][i])["kernel"], m["gamma"], f"member.{i}."
         x, y = self._metric(x, m["metric"], p).astype(np.float64), self.t[p + "x"].astype(np.float64)
-        kernel, g = m["kernel"], m["gamma"]
         if kernel in ("linear", "poly", "exp"):
             k = x @ y.T
             k = k if kernel == "linear" else np.exp(g * k) if kernel == "exp" else (g * k + m.get("coef0", 0)) ** m["degree"]
@@ -158,9 +148,7 @@ class Model:
         else:
             s = s - s.max(1, keepdims=True) if joint else -(t["calibration.a"] * s + t["calibration.b"]) if how == "platt" else s
             p = np.exp(s) if joint else np.exp(np.minimum(s, 0) - np.log1p(np.exp(-np.abs(s))))
-        if labels or p.shape[1] == 1:
-            return p if labels else np.hstack([1 - p, p])
-        return (p := p + (p.sum(1, keepdims=True) == 0)) / p.sum(1, keepdims=True)
+        return p if labels else np.hstack([1 - p, p]) if p.shape[1] == 1 else (p := p + (p.sum(1, keepdims=True) == 0)) / p.sum(1, keepdims=True)
 
     def predict(self, x):
         """Classes; or lists of labels; or numbers."""
@@ -172,8 +160,7 @@ class Model:
         if not about.get("classes"):
             return by
         if "threshold" in about:
-            s = s.astype(np.float32)
-            by = np.hstack([s < np.float32(about["threshold"]), s >= np.float32(about["threshold"])])
+            by = np.hstack([~(above := s.astype(np.float32) >= np.float32(about["threshold"])), above])
         elif about["probabilities"] in ("platt", "isotonic"):
             by = np.where((p := self.proba(scores=s)) == p.max(1, keepdims=True), by, -np.inf)
         return np.array(about["classes"], object)[by.argmax(1)]
