@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"mercer/internal/engine/units"
+	"mercer/internal/read/outside"
 )
 
 // joined is the tables of several files as one, a line for each row after one with the names of the columns. Parts of the paths
@@ -52,6 +53,13 @@ const (
 
 // several lists the files that a path stands for, if it is a folder or a pattern; nil if it is a file.
 func several(ctx context.Context, path string) ([]string, error) {
+	if isObject(path) && outside.ListObjects != nil {
+		files, err := outside.ListObjects(ctx, path, mostFiles)
+		if err != nil {
+			return nil, err
+		}
+		return files, ledgerOf(ctx).sameFiles(path, files)
+	}
 	if path == "-" || !Local(path) {
 		return nil, nil
 	}

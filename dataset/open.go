@@ -238,6 +238,9 @@ const standardInput = "standard input"
 
 // openInput opens a file or standard input.
 func openInput(ctx context.Context, path string) (*packed, error) {
+	if isObject(path) {
+		return openObject(ctx, path)
+	}
 	ledger := ledgerOf(ctx)
 	if path == "-" {
 		return ledger.keep(path, func() (*packed, error) { return spool(standardInput, os.Stdin) })

@@ -66,10 +66,32 @@ func openData(ctx context.Context, path string, opt Options) (*packed, error) {
 	if isWeb(path) {
 		return ledgerOf(ctx).keep(path, func() (*packed, error) { return fetched(ctx, path, opt.Columns.Progress) })
 	}
+	if isObject(path) {
+		return ledgerOf(ctx).keep(path, func() (*packed, error) { return fetchedObject(ctx, path, opt.Columns.Progress) })
+	}
 	if !Local(path) {
-		return nil, fmt.Errorf("%s: addresses of this kind are not read; read are http://, https:// and postgres://", shownAddress(path))
+		return nil, fmt.Errorf("%s: addresses of this kind are not read; read are http://, https://, s3:// and postgres://", shownAddress(path))
 	}
 	return openInput(ctx, path)
+}
+
+// isObject says whether a path is the address of an object, or of several, in an object store.
+func isObject(path string) bool { return strings.HasPrefix(path, "s3://") }
+
+// openObject opens an object where it is.
+func openObject(ctx context.Context, path string) (*packed, error) {
+	if outside.OpenObject == nil {
+		return nil, noFetch(path)
+	}
+	o, err := outside.OpenObject(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return newPacked(path, o, o.Size())
+}
+
+func noFetch(name string) error {
+	return fmt.Errorf("%s: this program reads no addresses; import mercer/dataset/fetch in it", name)
 }
 
 func isWeb(path string) bool {
@@ -101,16 +123,41 @@ const mostFetched = 64 << 30
 func fetched(ctx context.Context, path string, progress func(rows int, share float64)) (*packed, error) {
 	name := shownAddress(path)
 	if outside.Fetch == nil {
-		return nil, fmt.Errorf("%s: this program reads no addresses; import mercer/dataset/fetch in it", name)
+		return nil, noFetch(name)
 	}
+	return copyOf(ctx, name, progress, func() (io.ReadCloser, int64, error) {
+		r, size, err := outside.Fetch(ctx, path)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+		return r, size, err
+	})
+}
+
+// fetchedObject copies an object to a temporary file.
+func fetchedObject(ctx context.Context, path string, progress func(rows int, share float64)) (*packed, error) {
+	if outside.OpenObject == nil {
+		return nil, noFetch(path)
+	}
+	return copyOf(ctx, path, progress, func() (io.ReadCloser, int64, error) {
+		o, err := outside.OpenObject(ctx, path)
+		if err != nil {
+			return nil, 0, err
+		}
+		return io.NopCloser(io.NewSectionReader(o, 0, o.Size())), o.Size(), nil
+	})
+}
+
+// copyOf copies what open opens to a temporary file.
+func copyOf(ctx context.Context, name string, progress func(rows int, share float64), open func() (io.ReadCloser, int64, error)) (*packed, error) {
 	if progress == nil {
 		progress = func(int, float64) {}
 	}
 	progress(0, -1)
 	in, err := func() (*packed, error) {
-		r, size, err := outside.Fetch(ctx, path)
+		r, size, err := open()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, err
 		}
 		defer r.Close()
 		tooLarge := fmt.Errorf("%s: there are more than %s; copy it to this machine first", name, units.Bytes(int64(mostFetched)))

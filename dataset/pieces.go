@@ -75,8 +75,8 @@ func Divide(ctx context.Context, path string, opt Options, size int64) (*Pieces,
 	if size < 1 {
 		return nil, fmt.Errorf("pieces of %d bytes", size)
 	}
-	if path == "-" || !Local(path) || Database(path) {
-		return nil, fmt.Errorf("%s: is not a file, a folder or a pattern; only files are read in pieces", path)
+	if path == "-" || !Local(path) && !isObject(path) || Database(path) {
+		return nil, fmt.Errorf("%s: is not a file, a folder, a pattern or an object of s3://; only these are read in pieces", ShownPath(path))
 	}
 	d := &Pieces{Path: path}
 	files, err := several(ctx, path)

@@ -1,4 +1,5 @@
-// Package fetch lets Mercer read data from http:// and https:// addresses. A program imports it for that alone:
+// Package fetch lets Mercer read data from http:// and https:// addresses, and from s3://, where AWS_ACCESS_KEY_ID and the other variables of
+// Amazon's programs say who asks. A program imports it for that alone:
 //
 //	import _ "mercer/dataset/fetch"
 //
@@ -19,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	_ "mercer/internal/read/objects" // reads s3://
 	"mercer/internal/read/outside"
 )
 

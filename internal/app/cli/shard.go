@@ -15,7 +15,6 @@ import (
 	"mercer/dataset"
 	"mercer/eval"
 	"mercer/internal/app/render"
-	"mercer/internal/engine/atomicfile"
 	"mercer/internal/reach/shard"
 	"mercer/train"
 )
@@ -69,8 +68,8 @@ type shardPlan struct {
 	memory   bytesValue
 }
 
-const shardPlanHelp = `Divide DATA, a file, a folder or a pattern such as "clicks/*.parquet", into pieces and these into
-shards, and write the plan into FOLDER, where the other commands keep what they find.
+const shardPlanHelp = `Divide DATA, a file, a folder or a pattern such as "clicks/*.parquet", also of objects of S3 (s3://…), into pieces
+and these into shards, and write the plan into FOLDER or s3://BUCKET/PREFIX, where the other commands keep what they find.
 
 Text is divided at ends of lines, Parquet by row groups, NPY by rows; other files, and compressed
 ones, are a piece each. The pieces depend on the files and --piece alone: with other --shards, the
@@ -99,7 +98,7 @@ func newShardPlan() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&p.out, "output", "o", "", "folder of the plan, which all workers must see")
+	f.StringVarP(&p.out, "output", "o", "", "folder of the plan, which all workers must see, or s3://BUCKET/PREFIX")
 	f.IntVar(&p.shards, "shards", 1, "number of shards")
 	f.BoolVar(&p.estimate, "estimate", false, "say what the training would take, by trials, and plan nothing")
 	f.Int64Var(&p.cost.Rows, "rows", 0, "with --estimate: number of rows (default: those of DATA)")
@@ -145,10 +144,11 @@ func (p *shardPlan) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.MkdirAll(p.out, 0o777); err != nil {
+	store, err := shard.Create(p.out)
+	if err != nil {
 		return err
 	}
-	if err := plan.Save(cmd.Context(), shard.Dir(p.out)); err != nil {
+	if err := plan.Save(cmd.Context(), store); err != nil {
 		return err
 	}
 	if p.json {
@@ -184,15 +184,7 @@ func workOn(cmd *cobra.Command, folder string, memory bytesValue) (*shard.Worker
 	if opt.Memory == 0 {
 		opt.Memory = availableMemory() / 5 * 4
 	}
-	return shard.NewWorker(cmd.Context(), shard.Dir(planFolder(folder)), opt)
-}
-
-// planFolder is the folder of a plan, of which plan.json may be given.
-func planFolder(path string) string {
-	if st, err := os.Stat(path); err == nil && !st.IsDir() {
-		return filepath.Dir(path)
-	}
-	return path
+	return shard.NewWorker(cmd.Context(), shard.At(folder), opt)
 }
 
 func newShardRun() *cobra.Command {

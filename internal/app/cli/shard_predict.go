@@ -56,7 +56,7 @@ func (s *shardPredict) run(cmd *cobra.Command, folder, modelPath string) error {
 	if _, known := s.out.table(); !known {
 		return usagef("--output-format %q is not known; known are csv, tsv, jsonl, parquet, arrow and arrows", s.out.format)
 	}
-	p, err := shard.Load(cmd.Context(), shard.Dir(planFolder(folder)))
+	p, err := shard.Load(cmd.Context(), shard.At(folder))
 	if err != nil {
 		return err
 	}

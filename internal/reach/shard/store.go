@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mercer/internal/engine/atomicfile"
+	"mercer/internal/read/objects"
 )
 
 // Store is where plans and results are kept: a folder that all workers see, or a part of an object store.
@@ -75,6 +76,63 @@ func (d Dir) Read(ctx context.Context, file string) (io.ReadCloser, int64, error
 		return nil, 0, err
 	}
 	return f, st.Size(), nil
+}
+
+// At is the store at a path: a folder, or the address of a part of an object store such as s3://BUCKET/PREFIX. Either may be that of plan.json.
+func At(path string) Store {
+	if strings.HasPrefix(path, objects.Prefix) {
+		return objectStore(strings.TrimSuffix(strings.TrimSuffix(path, planFile), "/"))
+	}
+	if st, err := os.Stat(path); err == nil && !st.IsDir() {
+		path = filepath.Dir(path)
+	}
+	return Dir(path)
+}
+
+// Create is At of a folder, which it makes if it is not there, or an object store.
+func Create(path string) (Store, error) {
+	if !strings.HasPrefix(path, objects.Prefix) {
+		if err := atomicfile.MkdirAll(path, 0o777); err != nil {
+			return nil, err
+		}
+	}
+	return At(path), nil
+}
+
+// objectStore is a store of the objects below an address.
+type objectStore string
+
+func (o objectStore) Name(file string) string { return string(o) + "/" + file }
+
+func (o objectStore) Write(ctx context.Context, file string, write func(io.Writer) error) error {
+	f, err := atomicfile.CreateTemporary("", "mercer-object-*")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := bufio.NewWriterSize(f, 1<<20)
+	if err := write(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	size, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	return objects.Put(ctx, o.Name(file), io.NewSectionReader(f, 0, size), size)
+}
+
+func (o objectStore) Read(ctx context.Context, file string) (io.ReadCloser, int64, error) {
+	f, err := objects.Open(ctx, o.Name(file))
+	if err != nil {
+		return nil, 0, err
+	}
+	return struct {
+		*io.SectionReader
+		io.Closer
+	}{io.NewSectionReader(f, 0, f.Size()), f}, f.Size(), nil
 }
 
 // memory is a store for one process.
