@@ -39,6 +39,7 @@ type packed struct {
 	method  string // "", "gzip", "bzip2" or "zstd"
 	head    []byte
 	witness *witness // nil: nobody can change it
+	version string   // of an object
 
 	typed typedTable // not nil: there are no bytes, but these rows
 }

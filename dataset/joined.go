@@ -11,8 +11,8 @@ import (
 	"strings"
 	"sync"
 
+	"mercer/internal/engine/remote"
 	"mercer/internal/engine/units"
-	"mercer/internal/read/outside"
 )
 
 // joined is the tables of several files as one, a line for each row after one with the names of the columns. Parts of the paths
@@ -34,14 +34,15 @@ type joined struct {
 
 // joinedFile is a file of several.
 type joinedFile struct {
-	path   string
-	size   int64
-	prefix []byte // the cells of its partition, each with a comma behind it
-	sep    byte   // of a table of text
-	skip   int    // lines before its rows, of a table of text
-	raw    bool   // its rows are lines as they are wanted
-	typed  bool   // of a format with types
-	piece  *Piece // what is read of it; nil: all
+	path    string
+	size    int64
+	version string // of an object
+	prefix  []byte // the cells of its partition, each with a comma behind it
+	sep     byte   // of a table of text
+	skip    int    // lines before its rows, of a table of text
+	raw     bool   // its rows are lines as they are wanted
+	typed   bool   // of a format with types
+	piece   *Piece // what is read of it; nil: all
 }
 
 const (
@@ -53,12 +54,12 @@ const (
 
 // several lists the files that a path stands for, if it is a folder or a pattern; nil if it is a file.
 func several(ctx context.Context, path string) ([]string, error) {
-	if isObject(path) && outside.ListObjects != nil {
-		files, err := outside.ListObjects(ctx, path, mostFiles)
-		if err != nil {
-			return nil, err
+	if remote.Is(path) {
+		files, err := remote.List(ctx, path, mostFiles)
+		if err == nil {
+			err = ledgerOf(ctx).sameFiles(path, files)
 		}
-		return files, ledgerOf(ctx).sameFiles(path, files)
+		return files, err
 	}
 	if path == "-" || !Local(path) {
 		return nil, nil
@@ -209,7 +210,7 @@ func (j *joined) look(f *joinedFile) error {
 	if err != nil {
 		return err
 	}
-	f.size = in.size
+	f.size, f.version = in.size, in.version
 	if in, err = seekable(in); err != nil {
 		return err
 	}

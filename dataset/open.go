@@ -14,6 +14,7 @@ import (
 
 	"mercer/internal/engine/atomicfile"
 	"mercer/internal/engine/option"
+	"mercer/internal/engine/remote"
 	"mercer/internal/engine/units"
 )
 
@@ -238,7 +239,7 @@ const standardInput = "standard input"
 
 // openInput opens a file or standard input.
 func openInput(ctx context.Context, path string) (*packed, error) {
-	if isObject(path) {
+	if remote.Is(path) {
 		return openObject(ctx, path)
 	}
 	ledger := ledgerOf(ctx)

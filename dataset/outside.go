@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mercer/internal/engine/option"
+	"mercer/internal/engine/remote"
 	"mercer/internal/engine/units"
 	"mercer/internal/read/outside"
 )
@@ -66,8 +67,8 @@ func openData(ctx context.Context, path string, opt Options) (*packed, error) {
 	if isWeb(path) {
 		return ledgerOf(ctx).keep(path, func() (*packed, error) { return fetched(ctx, path, opt.Columns.Progress) })
 	}
-	if isObject(path) {
-		return ledgerOf(ctx).keep(path, func() (*packed, error) { return fetchedObject(ctx, path, opt.Columns.Progress) })
+	if remote.Is(path) {
+		return ledgerOf(ctx).keep(path, func() (*packed, error) { return openObject(ctx, path) })
 	}
 	if !Local(path) {
 		return nil, fmt.Errorf("%s: addresses of this kind are not read; read are http://, https://, s3:// and postgres://", shownAddress(path))
@@ -75,23 +76,21 @@ func openData(ctx context.Context, path string, opt Options) (*packed, error) {
 	return openInput(ctx, path)
 }
 
-// isObject says whether a path is the address of an object, or of several, in an object store.
-func isObject(path string) bool { return strings.HasPrefix(path, "s3://") }
-
-// openObject opens an object where it is.
+// openObject opens an object of a store, which must be as it was before.
 func openObject(ctx context.Context, path string) (*packed, error) {
-	if outside.OpenObject == nil {
-		return nil, noFetch(path)
-	}
-	o, err := outside.OpenObject(ctx, path)
+	o, err := remote.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	return newPacked(path, o, o.Size())
-}
-
-func noFetch(name string) error {
-	return fmt.Errorf("%s: this program reads no addresses; import mercer/dataset/fetch in it", name)
+	if err := ledgerOf(ctx).sameVersion(path, o.Version()); err != nil {
+		o.Close()
+		return nil, err
+	}
+	p, err := newPacked(path, o, o.Size())
+	if err == nil {
+		p.version = o.Version()
+	}
+	return p, err
 }
 
 func isWeb(path string) bool {
@@ -123,41 +122,16 @@ const mostFetched = 64 << 30
 func fetched(ctx context.Context, path string, progress func(rows int, share float64)) (*packed, error) {
 	name := shownAddress(path)
 	if outside.Fetch == nil {
-		return nil, noFetch(name)
+		return nil, fmt.Errorf("%s: this program reads no addresses; import mercer/dataset/fetch in it", name)
 	}
-	return copyOf(ctx, name, progress, func() (io.ReadCloser, int64, error) {
-		r, size, err := outside.Fetch(ctx, path)
-		if err != nil {
-			err = fmt.Errorf("%s: %w", name, err)
-		}
-		return r, size, err
-	})
-}
-
-// fetchedObject copies an object to a temporary file.
-func fetchedObject(ctx context.Context, path string, progress func(rows int, share float64)) (*packed, error) {
-	if outside.OpenObject == nil {
-		return nil, noFetch(path)
-	}
-	return copyOf(ctx, path, progress, func() (io.ReadCloser, int64, error) {
-		o, err := outside.OpenObject(ctx, path)
-		if err != nil {
-			return nil, 0, err
-		}
-		return io.NopCloser(io.NewSectionReader(o, 0, o.Size())), o.Size(), nil
-	})
-}
-
-// copyOf copies what open opens to a temporary file.
-func copyOf(ctx context.Context, name string, progress func(rows int, share float64), open func() (io.ReadCloser, int64, error)) (*packed, error) {
 	if progress == nil {
 		progress = func(int, float64) {}
 	}
 	progress(0, -1)
 	in, err := func() (*packed, error) {
-		r, size, err := open()
+		r, size, err := outside.Fetch(ctx, path)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		defer r.Close()
 		tooLarge := fmt.Errorf("%s: there are more than %s; copy it to this machine first", name, units.Bytes(int64(mostFetched)))

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"mercer/internal/engine/option"
+	"mercer/internal/engine/remote"
 )
 
 // Pieces are a data set in parts that can be read apart, in any order and on different machines: ranges of bytes of text, row
@@ -34,9 +35,10 @@ type Pieces struct {
 
 // Piece is one of them.
 type Piece struct {
-	// Path is the file, which has to have Size bytes.
-	Path string `json:"path"`
-	Size int64  `json:"size"`
+	// Path is the file, which has to have Size bytes, and if it is an object of a store this version.
+	Path    string `json:"path"`
+	Size    int64  `json:"size"`
+	Version string `json:"version,omitempty"`
 
 	// Of is what From and To count: "bytes", "row groups" or "rows", or "" for the whole file.
 	Of   string `json:"of,omitempty"`
@@ -75,8 +77,8 @@ func Divide(ctx context.Context, path string, opt Options, size int64) (*Pieces,
 	if size < 1 {
 		return nil, fmt.Errorf("pieces of %d bytes", size)
 	}
-	if path == "-" || !Local(path) && !isObject(path) || Database(path) {
-		return nil, fmt.Errorf("%s: is not a file, a folder, a pattern or an object of s3://; only these are read in pieces", ShownPath(path))
+	if path == "-" || !Local(path) && !remote.Is(path) || Database(path) {
+		return nil, fmt.Errorf("%s: is not a file, a folder, a pattern or s3://…; only these are read in pieces", ShownPath(path))
 	}
 	d := &Pieces{Path: path}
 	files, err := several(ctx, path)
@@ -95,7 +97,7 @@ func Divide(ctx context.Context, path string, opt Options, size int64) (*Pieces,
 		return nil, err
 	}
 	defer func() { in.Close() }()
-	all := Piece{Path: path, Size: in.size}
+	all := Piece{Path: path, Size: in.size, Version: in.version}
 	if in, err = seekable(in); err != nil {
 		return nil, err
 	}
@@ -166,7 +168,7 @@ func (d *Pieces) divideSeveral(ctx context.Context, files []string, opt Options,
 		if err != nil {
 			return err
 		}
-		all, binary := Piece{Path: f.path, Size: in.size}, formatOf(in.head, false)
+		all, binary := Piece{Path: f.path, Size: in.size, Version: in.version}, formatOf(in.head, false)
 		switch {
 		case in.method != "":
 			d.All = append(d.All, all)
@@ -290,11 +292,22 @@ func (p *Piece) input(ctx context.Context) (*packed, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.size != p.Size {
+	if err := p.same(in.size, in.version); err != nil {
 		in.Close()
-		return nil, fmt.Errorf("%s: has %d bytes, and %d when it was divided; divide it again", p.Path, in.size, p.Size)
+		return nil, err
 	}
 	return in, nil
+}
+
+// same is an error if the file of a piece is no longer as it was.
+func (p *Piece) same(size int64, version string) error {
+	switch {
+	case size != p.Size:
+		return fmt.Errorf("%s: has %d bytes, and %d when it was divided; divide it again", p.Path, size, p.Size)
+	case version != p.Version:
+		return fmt.Errorf("%s: is another object than when it was divided; divide it again", p.Path)
+	}
+	return nil
 }
 
 // joined is a piece of several files: one file, with the names of the columns and the first rows of all.
@@ -315,8 +328,8 @@ func (d *Pieces) joined(ctx context.Context, p *Piece, opt Options) (*joined, er
 		}
 		j.files = []joinedFile{*f}
 	}
-	if f := &j.files[0]; f.size != p.Size {
-		return nil, fmt.Errorf("%s: has %d bytes, and %d when it was divided; divide it again", p.Path, f.size, p.Size)
+	if err := p.same(j.files[0].size, j.files[0].version); err != nil {
+		return nil, err
 	}
 	j.files[0].piece, j.texts = p, d.Texts
 	return j, nil

@@ -31,6 +31,8 @@ type ledger struct {
 	files map[string]*witness
 	lists map[string][]string // the files of folders and patterns
 	kept  map[string]*packed
+
+	versions sync.Map // of objects, by their addresses
 }
 
 // ledgerOf is what Steady put into a context; nil if it did not.
@@ -72,6 +74,17 @@ func (s *ledger) keep(key string, open func() (*packed, error)) (*packed, error)
 type lentFile struct{ storedFile }
 
 func (lentFile) Close() error { return nil }
+
+// sameVersion is an error if an object had another version before.
+func (s *ledger) sameVersion(path, version string) error {
+	if s == nil {
+		return nil
+	}
+	if before, _ := s.versions.LoadOrStore(path, version); before != version {
+		return &named{path, changed("another object has taken its place")}
+	}
+	return nil
+}
 
 // sameFiles is an error if a folder or pattern stood for other files before.
 func (s *ledger) sameFiles(path string, files []string) error {

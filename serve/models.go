@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mercer/internal/engine/remote"
 	"mercer/model"
 )
 
@@ -99,6 +100,9 @@ type place struct{ name, version, file string }
 
 // places lists the files of models.
 func (s *Models) places() ([]place, error) {
+	if remote.Is(s.path) {
+		return nil, fmt.Errorf("%s: models are served from files, which can be watched; copy it to this machine first", s.path)
+	}
 	st, err := os.Stat(s.path)
 	if err != nil {
 		return nil, err

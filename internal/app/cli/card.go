@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -58,7 +57,7 @@ func (t *training) record(tested *render.Tested) *model.Tested {
 
 // hashOf is the SHA-256 of a file.
 func hashOf(path string) (sum string, size int64, err error) {
-	f, err := os.Open(path)
+	f, err := openAny(path)
 	if err != nil {
 		return "", 0, err
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -65,7 +64,7 @@ func (s *schemaValue) Type() string { return "file" }
 func (s *schemaValue) file() string { return s.path }
 
 func (s *schemaValue) Set(path string) error {
-	f, err := os.Open(path)
+	f, err := openAny(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", path, fs.ErrNotExist)
 	}

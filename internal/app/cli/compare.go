@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -225,8 +224,8 @@ func (c *compare) models(cmd *cobra.Command, path string, paths []string, p *Pro
 	out := &render.ModelsJSON{Comparison: result}
 	for i, m := range result.Models {
 		entry := render.ModelJSON{Compared: m}
-		if st, err := os.Stat(paths[i]); err == nil {
-			entry.Bytes = st.Size()
+		if size, err := bytesOf(paths[i]); err == nil {
+			entry.Bytes = size
 		}
 		out.Models = append(out.Models, entry)
 	}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
@@ -200,10 +199,10 @@ func inspectForeign(cmd *cobra.Command, kind, path string, asJSON bool) error {
 	if asJSON {
 		return render.JSON(cmd.OutOrStdout(), render.ForeignJSON(kind, m, m.Dim()))
 	}
-	st, err := os.Stat(path)
+	size, err := bytesOf(path)
 	if err != nil {
 		return err
 	}
-	render.ForeignText(cmd.OutOrStdout(), path, st.Size(), m.Lines())
+	render.ForeignText(cmd.OutOrStdout(), path, size, m.Lines())
 	return nil
 }

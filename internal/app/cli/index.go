@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
@@ -125,14 +124,14 @@ func (x *indexing) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	p.Done()
-	st, err := os.Stat(out)
+	size, err := bytesOf(out)
 	if err != nil {
 		return err
 	}
 	if x.json {
-		return render.JSON(cmd.OutOrStdout(), render.IndexJSON(info, out, st.Size()))
+		return render.JSON(cmd.OutOrStdout(), render.IndexJSON(info, out, size))
 	}
-	render.IndexText(cmd.OutOrStdout(), info, out, st.Size())
+	render.IndexText(cmd.OutOrStdout(), info, out, size)
 	return nil
 }
 

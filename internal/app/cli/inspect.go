@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -107,11 +106,11 @@ func inspectModel(cmd *cobra.Command, path, data string, asJSON bool, pages *Pag
 	if asJSON {
 		return render.JSON(cmd.OutOrStdout(), render.InspectModelJSON(render.ModelOf(m)))
 	}
-	st, err := os.Stat(path)
+	size, err := bytesOf(path)
 	if err != nil {
 		return err
 	}
-	render.InspectModelText(cmd.OutOrStdout(), render.ModelOf(m), path, st.Size())
+	render.InspectModelText(cmd.OutOrStdout(), render.ModelOf(m), path, size)
 	return nil
 }
 

@@ -2,14 +2,12 @@ package cli
 
 import (
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
 	"mercer/internal/app/render"
-	"mercer/internal/engine/atomicfile"
 	"mercer/internal/reach/shard"
 	"mercer/model"
 )
@@ -39,7 +37,7 @@ shards is said as for "mercer shard run".`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0], args[1]) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&s.folder, "output", "o", "", "folder to write the tables to")
+	f.StringVarP(&s.folder, "output", "o", "", "folder to write the tables to, or s3://BUCKET/PREFIX")
 	usual, _ := dataset.TableFormatOf(".csv")
 	f.StringVar(&s.out.format, "output-format", usual.Name, "csv, tsv, jsonl, parquet, arrow or arrows")
 	f.StringVar(&s.which, "shard", "", "numbers of shards, such as 3 or 0-7,12")
@@ -73,12 +71,13 @@ func (s *shardPredict) run(cmd *cobra.Command, folder, modelPath string) error {
 		return fmt.Errorf("%s: is a model of bags, and shards are of rows", modelPath)
 	}
 	s.data.Schema = &m.Info().Schema
-	if err := atomicfile.MkdirAll(s.folder, 0o777); err != nil {
+	tables, err := shard.Create(s.folder)
+	if err != nil {
 		return err
 	}
 	for _, i := range shards {
 		start := time.Now()
-		s.out.path = filepath.Join(s.folder, fmt.Sprintf("shard-%05d.%s", i, s.out.format))
+		s.out.path = tables.Name(fmt.Sprintf("shard-%05d.%s", i, s.out.format))
 		rows, err := s.shard(cmd, p, m, i)
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"os"
 
 	"mercer/dataset"
+	"mercer/internal/engine/remote"
 	"mercer/internal/engine/units"
 )
 
@@ -18,7 +20,7 @@ const smallFile = 16 << 20
 func ReadSmall(path string, stdin io.Reader) ([]byte, error) {
 	r, name := stdin, "standard input"
 	if path != "-" || stdin == nil {
-		f, err := os.Open(path)
+		f, err := openAny(path)
 		if err != nil {
 			return nil, once(path, err)
 		}
@@ -35,13 +37,37 @@ func ReadSmall(path string, stdin io.Reader) ([]byte, error) {
 	return text, dataset.CheckUTF8(name, text)
 }
 
+// openAny opens a file or an object of a store.
+func openAny(path string) (io.ReadCloser, error) {
+	if remote.Is(path) {
+		r, _, err := remote.Read(context.Background(), path)
+		return r, err
+	}
+	return os.Open(path)
+}
+
+// bytesOf is the number of bytes of a file or an object of a store.
+func bytesOf(path string) (int64, error) {
+	if remote.Is(path) {
+		r, size, err := remote.Read(context.Background(), path)
+		if err == nil {
+			err = r.Close()
+		}
+		return size, err
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	return st.Size(), nil
+}
+
 // peek is the first bytes of a regular file; of a pipe there are none, which would be gone for the one that reads it.
 func peek(path string, n int) ([]byte, error) {
-	st, err := os.Stat(path)
-	if err != nil || !st.Mode().IsRegular() {
+	if st, err := os.Stat(path); !remote.Is(path) && (err != nil || !st.Mode().IsRegular()) {
 		return nil, err
 	}
-	f, err := os.Open(path)
+	f, err := openAny(path)
 	if err != nil {
 		return nil, err
 	}

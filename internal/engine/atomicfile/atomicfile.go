@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"mercer/internal/engine/remote"
 )
 
 // File is a file in the making. Whoever creates it must Close it; without a Commit before,
@@ -19,11 +21,15 @@ type File struct {
 	lock   *os.File // kept until the file has appeared or is removed; nil where there are no locks
 	direct bool     // not a regular file (a device, a pipe): written to in place
 	done   bool
+	object *Temporary // holds what becomes an object of a store; nil: it becomes a file
 }
 
 // Create starts a file that will appear at path. It fails at once where path could not be
 // written later: its directory is missing or not writable, or it is a directory itself.
 func Create(path string) (*File, error) {
+	if remote.Is(path) {
+		return createObject(path)
+	}
 	mode := fs.FileMode(0o644)
 	if st, err := os.Stat(path); err == nil {
 		switch {
@@ -99,6 +105,9 @@ func Target(path string) string {
 // Commit makes the file appear at its path. After an error nothing has appeared, or it says that the file is written and may not last.
 func (f *File) Commit() error {
 	f.done = true
+	if f.object != nil {
+		return f.upload()
+	}
 	if f.direct {
 		return f.File.Close()
 	}
@@ -161,6 +170,9 @@ func (f *File) Close() error {
 		return nil
 	}
 	f.done = true
+	if f.object != nil {
+		return f.object.Close()
+	}
 	err := f.File.Close()
 	defer f.lock.Close()
 	if !f.direct {

@@ -3,15 +3,30 @@ package safetensors
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+
+	"mercer/internal/engine/remote"
 )
 
 // Load reads a file of one kind, such as "a model file".
 func Load[T any](path, kind string, read func(io.Reader, int64) (T, error)) (none T, err error) {
+	if remote.Is(path) {
+		r, size, err := remote.Read(context.Background(), path)
+		if err != nil {
+			return none, err
+		}
+		defer r.Close()
+		v, err := read(bufio.NewReaderSize(r, 1<<20), size)
+		if err != nil {
+			return none, fmt.Errorf("%s: %w", path, err)
+		}
+		return v, nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"mercer/internal/engine/atomicfile"
-	"mercer/internal/read/objects"
+	"mercer/internal/engine/remote"
 )
 
 // Store is where plans and results are kept: a folder that all workers see, or a part of an object store.
@@ -80,8 +80,8 @@ func (d Dir) Read(ctx context.Context, file string) (io.ReadCloser, int64, error
 
 // At is the store at a path: a folder, or the address of a part of an object store such as s3://BUCKET/PREFIX. Either may be that of plan.json.
 func At(path string) Store {
-	if strings.HasPrefix(path, objects.Prefix) {
-		return objectStore(strings.TrimSuffix(strings.TrimSuffix(path, planFile), "/"))
+	if remote.Is(path) {
+		return objects(strings.TrimRight(strings.TrimSuffix(path, planFile), "/"))
 	}
 	if st, err := os.Stat(path); err == nil && !st.IsDir() {
 		path = filepath.Dir(path)
@@ -89,9 +89,9 @@ func At(path string) Store {
 	return Dir(path)
 }
 
-// Create is At of a folder, which it makes if it is not there, or an object store.
+// Create is At of a folder, which it makes if it is not there, or of a part of an object store.
 func Create(path string) (Store, error) {
-	if !strings.HasPrefix(path, objects.Prefix) {
+	if !remote.Is(path) {
 		if err := atomicfile.MkdirAll(path, 0o777); err != nil {
 			return nil, err
 		}
@@ -99,12 +99,14 @@ func Create(path string) (Store, error) {
 	return At(path), nil
 }
 
-// objectStore is a store of the objects below an address.
-type objectStore string
+// objects is a store of the objects below an address.
+type objects string
 
-func (o objectStore) Name(file string) string { return string(o) + "/" + file }
+// Name implements Store.
+func (o objects) Name(file string) string { return string(o) + "/" + file }
 
-func (o objectStore) Write(ctx context.Context, file string, write func(io.Writer) error) error {
+// Write implements Store.
+func (o objects) Write(ctx context.Context, file string, write func(io.Writer) error) error {
 	f, err := atomicfile.CreateTemporary("", "mercer-object-*")
 	if err != nil {
 		return err
@@ -121,18 +123,12 @@ func (o objectStore) Write(ctx context.Context, file string, write func(io.Write
 	if err != nil {
 		return err
 	}
-	return objects.Put(ctx, o.Name(file), io.NewSectionReader(f, 0, size), size)
+	return remote.Put(ctx, o.Name(file), io.NewSectionReader(f, 0, size), size)
 }
 
-func (o objectStore) Read(ctx context.Context, file string) (io.ReadCloser, int64, error) {
-	f, err := objects.Open(ctx, o.Name(file))
-	if err != nil {
-		return nil, 0, err
-	}
-	return struct {
-		*io.SectionReader
-		io.Closer
-	}{io.NewSectionReader(f, 0, f.Size()), f}, f.Size(), nil
+// Read implements Store.
+func (o objects) Read(ctx context.Context, file string) (io.ReadCloser, int64, error) {
+	return remote.Read(ctx, o.Name(file))
 }
 
 // memory is a store for one process.

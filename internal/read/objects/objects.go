@@ -24,20 +24,18 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
-	"mercer/internal/read/outside"
+	"mercer/internal/engine/atomicfile"
+	"mercer/internal/engine/remote"
 )
 
-func init() {
-	outside.OpenObject = func(ctx context.Context, address string) (outside.Object, error) { return Open(ctx, address) }
-	outside.ListObjects = List
-}
+func init() { remote.Use(store{}) }
 
-// Prefix is what addresses of objects begin with.
-const Prefix = "s3://"
+// store is remote.Store.
+type store struct{}
 
 // split divides an address into a bucket and a key, which may be empty.
 func split(address string) (bucket, key string, err error) {
-	rest, is := strings.CutPrefix(address, Prefix)
+	rest, is := strings.CutPrefix(address, remote.Prefix)
 	bucket, key, _ = strings.Cut(rest, "/")
 	if !is || bucket == "" {
 		return "", "", fmt.Errorf("%s: is no address of an object; they are written s3://BUCKET/KEY", address)
@@ -51,29 +49,41 @@ var (
 	clients = map[string]*minio.Client{}
 )
 
+const amazon = "s3.amazonaws.com"
+
 func clientFor(address string) (*minio.Client, error) {
-	endpoint := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), "https://s3.amazonaws.com")
-	region := cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
-	key := strings.Join([]string{endpoint, region, os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_PROFILE")}, "\x00")
+	var settings []string
+	for _, name := range []string{"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
+		"AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_WEB_IDENTITY_TOKEN_FILE"} {
+		settings = append(settings, os.Getenv(name))
+	}
+	key := strings.Join(settings, "\x00")
 	mu.Lock()
 	defer mu.Unlock()
 	if c := clients[key]; c != nil {
 		return c, nil
 	}
+	endpoint := cmp.Or(settings[0], settings[1], "https://"+amazon)
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") != "" {
 		return nil, fmt.Errorf("%s: the endpoint %q is no address of a store; write https://HOST[:PORT]", address, endpoint)
 	}
-	// Only machines of Amazon have roles; elsewhere nobody answers.
-	role := &credentials.IAM{Client: &http.Client{Timeout: 2 * time.Second}}
+	from := []credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}
+	if u.Host == amazon { // whose machines have roles; elsewhere nobody answers
+		from = append(from, &credentials.IAM{Client: &http.Client{Timeout: 2 * time.Second}})
+	}
 	c, err := minio.New(u.Host, &minio.Options{
-		Secure: u.Scheme == "https", Region: region, MaxRetries: 4,
-		Creds: credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, role}),
+		Secure: u.Scheme == "https", Region: cmp.Or(settings[2], settings[3]), MaxRetries: mostTries,
+		Creds: credentials.NewChainCredentials(from),
 	})
 	if err == nil {
 		clients[key] = c
 	}
 	return c, err
+}
+
+func noBucket(address string) error {
+	return fmt.Errorf("%s: there is no such bucket: %w", address, fs.ErrNotExist)
 }
 
 // told is an error about an address, in plain words where they are known.
@@ -82,12 +92,12 @@ func told(address string, err error) error {
 		return err
 	}
 	var r minio.ErrorResponse
-	if !errors.As(err, &r) {
+	if !errors.As(err, &r) { // a connection, or the disk
 		return fmt.Errorf("%s: %w", address, err)
 	}
 	switch {
 	case r.Code == "NoSuchBucket":
-		return fmt.Errorf("%s: there is no such bucket: %w", address, fs.ErrNotExist)
+		return noBucket(address)
 	case r.StatusCode == http.StatusNotFound:
 		return fmt.Errorf("%s: %w", address, fs.ErrNotExist)
 	case r.StatusCode == http.StatusForbidden || r.StatusCode == http.StatusUnauthorized:
@@ -98,31 +108,37 @@ func told(address string, err error) error {
 	return fmt.Errorf("%s: the store says %s (%d %s)", address, cmp.Or(r.Message, r.Code), r.StatusCode, r.Code)
 }
 
-// An object is read in chunks, which grow from firstChunk to mostChunk while it is read in order.
+// What is read of an object is kept in a temporary file, so that nothing is fetched twice, in whatever order it is read. A request asks for
+// a block or what is wanted, and for twice as many as the last one if it goes on where that ended.
 const (
-	firstChunk = 256 << 10
-	mostChunk  = 8 << 20
-	mostTries  = 4 // of a chunk
+	blockSize  = 256 << 10
+	mostBlocks = 64 // of a request
+	mostTries  = 4  // in a row, without a byte
 )
 
-// Object is an object to be read. Methods may be called concurrently.
-type Object struct {
+// patience is how long a store may be silent.
+const patience = time.Minute
+
+// object is an object to be read.
+type object struct {
 	ctx     context.Context
 	client  *minio.Core
 	address string
 	bucket  string
 	key     string
-	tag     string // of its version
+	version string
 	size    int64
 
 	mu    sync.Mutex
-	at    int64 // of the chunk
-	chunk []byte
+	kept  *atomicfile.Temporary // nil: nothing is read yet
+	have  []bool                // the blocks in it
+	next  int64                 // the block behind the last request
+	asked int64                 // blocks of the last request
 }
 
-// Open finds an object. Its reads end with ctx, and are all of the version that it has now.
-func Open(ctx context.Context, address string) (*Object, error) {
-	o := &Object{ctx: ctx, address: address}
+// Open implements remote.Store.
+func (store) Open(ctx context.Context, address string) (remote.File, error) {
+	o := &object{ctx: ctx, address: address}
 	c, err := clientFor(address)
 	if err == nil {
 		o.client = &minio.Core{Client: c}
@@ -135,86 +151,173 @@ func Open(ctx context.Context, address string) (*Object, error) {
 		return nil, fmt.Errorf("%s: %w", address, fs.ErrNotExist)
 	}
 	info, err := c.StatObject(ctx, o.bucket, o.key, minio.StatObjectOptions{})
-	o.tag, o.size = info.ETag, info.Size
 	if err != nil {
 		return nil, told(address, err)
 	}
+	o.version, o.size = info.ETag, info.Size
 	return o, nil
 }
 
-// Size is the number of bytes.
-func (o *Object) Size() int64 { return o.size }
+func (o *object) Size() int64     { return o.size }
+func (o *object) Version() string { return o.version }
 
-// Close implements io.Closer. Nothing is left open between reads.
-func (o *Object) Close() error { return nil }
-
-// ReadAt implements io.ReaderAt.
-func (o *Object) ReadAt(p []byte, at int64) (n int, err error) {
+func (o *object) Close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for n < len(p) {
-		if at >= o.size {
-			return n, io.EOF
-		}
-		if at < o.at || at >= o.at+int64(len(o.chunk)) {
-			if err := o.fetch(at); err != nil {
-				return n, err
-			}
-		}
-		k := copy(p[n:], o.chunk[at-o.at:])
-		n, at = n+k, at+int64(k)
+	if o.kept == nil {
+		return nil
 	}
-	return n, nil
+	kept := o.kept
+	o.kept, o.have = nil, nil
+	return kept.Close()
 }
 
-// fetch reads the chunk from at on.
-func (o *Object) fetch(at int64) (err error) {
-	length := int64(firstChunk)
-	if len(o.chunk) > 0 && at == o.at+int64(len(o.chunk)) {
-		length = min(2*int64(len(o.chunk)), mostChunk)
+// ReadAt implements io.ReaderAt.
+func (o *object) ReadAt(p []byte, at int64) (int, error) {
+	end := min(at+int64(len(p)), o.size)
+	if at >= end {
+		if len(p) == 0 {
+			return 0, nil
+		}
+		return 0, io.EOF
 	}
-	length = min(length, o.size-at)
-	if int64(cap(o.chunk)) < length {
-		o.chunk = make([]byte, length)
+	kept, err := o.fetch(at/blockSize, (end-1)/blockSize)
+	if err != nil {
+		return 0, err
 	}
-	chunk := o.chunk[:length]
-	o.chunk = nil
-	for try := range mostTries {
-		if try > 0 {
+	n, err := kept.ReadAt(p[:end-at], at)
+	if err == nil && n < len(p) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// fetch sees that the blocks from first to last are kept.
+func (o *object) fetch(first, last int64) (kept *atomicfile.Temporary, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.kept == nil {
+		if o.kept, err = atomicfile.CreateTemporary("", "mercer-object-*"); err != nil {
+			return nil, fmt.Errorf("%s: cannot be kept while it is read: %w", o.address, err)
+		}
+		o.have = make([]bool, (o.size+blockSize-1)/blockSize)
+	}
+	for at := first; at <= last; at++ {
+		if o.have[at] {
+			continue
+		}
+		n := int64(1)
+		if at == o.next {
+			n = 2 * o.asked
+		}
+		n = min(max(n, last-at+1), mostBlocks, int64(len(o.have))-at)
+		if i := slices.Index(o.have[at:at+n], true); i > 0 {
+			n = int64(i)
+		}
+		o.next, o.asked = at+n, n
+		if err := o.request(at*blockSize, min((at+n)*blockSize, o.size)); err != nil {
+			return nil, told(o.address, err)
+		}
+		for i := range n {
+			o.have[at+i] = true
+		}
+	}
+	return o.kept, nil
+}
+
+// request keeps the bytes from one to before another, and goes on where a connection breaks off.
+func (o *object) request(from, to int64) (err error) {
+	for failed := 0; from < to; failed++ {
+		if failed == mostTries {
+			return fmt.Errorf("%w (tried %d times)", err, failed)
+		}
+		if failed > 0 {
 			select {
-			case <-time.After(time.Second << (try - 1) / 4):
+			case <-time.After(time.Second << (failed - 1) / 4):
 			case <-o.ctx.Done():
 				return o.ctx.Err()
 			}
 		}
-		var again bool
-		if again, err = o.get(chunk, at); err == nil {
-			o.at, o.chunk = at, chunk
-			return nil
-		} else if !again || o.ctx.Err() != nil {
-			break
+		n, failure := o.get(from, to)
+		if err = failure; err != nil {
+			var refused minio.ErrorResponse
+			if o.ctx.Err() != nil {
+				return o.ctx.Err()
+			}
+			if errors.As(err, &refused) {
+				return err // the client has tried again where it could help
+			}
+		}
+		if from += n; n > 0 {
+			failed = -1
 		}
 	}
-	return told(o.address, err)
+	return nil
 }
 
-// get fills p from at on, and says whether it may succeed another time.
-func (o *Object) get(p []byte, at int64) (again bool, err error) {
+// get keeps what one request gives.
+func (o *object) get(from, to int64) (n int64, err error) {
 	opt := minio.GetObjectOptions{}
-	if err := errors.Join(opt.SetRange(at, at+int64(len(p))-1), opt.SetMatchETag(o.tag)); err != nil {
-		return false, err
+	if err := opt.SetRange(from, to-1); err != nil {
+		return 0, err
 	}
-	r, _, _, err := o.client.GetObject(o.ctx, o.bucket, o.key, opt)
+	if o.version != "" {
+		if err := opt.SetMatchETag(o.version); err != nil {
+			return 0, err
+		}
+	}
+	ctx, stop := context.WithCancelCause(o.ctx)
+	defer stop(nil)
+	silent := time.AfterFunc(patience, func() { stop(fmt.Errorf("the store has sent nothing for %v", patience)) })
+	defer silent.Stop()
+	r, _, _, err := o.client.GetObject(ctx, o.bucket, o.key, opt)
 	if err != nil {
-		return false, err // the client has tried again where it could help
+		return 0, cmp.Or(context.Cause(ctx), err)
 	}
 	defer r.Close()
-	_, err = io.ReadFull(r, p)
-	return true, err
+	w := io.NewOffsetWriter(o.kept, from)
+	b := make([]byte, 64<<10)
+	for n < to-from {
+		got, err := r.Read(b[:min(int64(len(b)), to-from-n)])
+		silent.Reset(patience)
+		if _, err := w.Write(b[:got]); err != nil {
+			return n, fmt.Errorf("cannot be kept while it is read: %w", err)
+		}
+		if n += int64(got); err != nil && n < to-from {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return n, cmp.Or(context.Cause(ctx), err)
+		}
+	}
+	return n, nil
 }
 
-// Put writes an object of size bytes, which appears whole or not at all.
-func Put(ctx context.Context, address string, r io.Reader, size int64) error {
+// Writable implements remote.Store.
+func (store) Writable(ctx context.Context, address string) error {
+	bucket, key, err := split(address)
+	if err != nil {
+		return err
+	}
+	if key == "" || strings.HasSuffix(key, "/") {
+		return fmt.Errorf("%s: is no name for an object; give s3://BUCKET/KEY", address)
+	}
+	c, err := clientFor(address)
+	if err != nil {
+		return err
+	}
+	there, err := c.BucketExists(ctx, bucket)
+	if minio.ToErrorResponse(err).StatusCode == http.StatusForbidden {
+		return nil // who may write may be refused that question
+	}
+	if err == nil && !there {
+		return noBucket(address)
+	}
+	return told(address, err)
+}
+
+// Put implements remote.Store.
+func (store) Put(ctx context.Context, address string, r io.Reader, size int64) error {
 	bucket, key, err := split(address)
 	if err != nil {
 		return err
@@ -226,20 +329,21 @@ func Put(ctx context.Context, address string, r io.Reader, size int64) error {
 	return told(address, err)
 }
 
-// List lists the addresses of the objects that one stands for, in order: of those below it as if it were a folder, or of those that match it as a
-// pattern, with *, ? and [] that do not reach over a slash, and below these. It is nil if the address is that of an object. Names that begin
-// with . or _ below what was given are left out.
-func List(ctx context.Context, address string, most int) ([]string, error) {
+// List implements remote.Store: objects below an address as if it were a folder, or those that match it as a pattern, with *, ? and [] that do
+// not reach over a slash, and below these. Names that begin with . or _ below what was given are left out.
+func (store) List(ctx context.Context, address string, most int) ([]string, error) {
 	bucket, key, err := split(address)
 	if err != nil {
 		return nil, err
 	}
 	wild := strings.IndexAny(key, "*?[")
-	if wild < 0 && key != "" && !strings.HasSuffix(key, "/") {
-		if _, err := Open(ctx, address); err == nil || !errors.Is(err, fs.ErrNotExist) {
+	if key != "" && !strings.HasSuffix(key, "/") {
+		if _, err := (store{}).Open(ctx, address); err == nil || !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		key += "/"
+		if wild < 0 {
+			key += "/"
+		}
 	}
 	pattern := strings.TrimSuffix(key, "/")
 	if _, err := path.Match(pattern, ""); err != nil {
@@ -266,7 +370,7 @@ func List(ctx context.Context, address string, most int) ([]string, error) {
 		if len(found) == most {
 			return nil, fmt.Errorf("%s: there are more than %d objects", address, most)
 		}
-		found = append(found, Prefix+bucket+"/"+o.Key)
+		found = append(found, remote.Prefix+bucket+"/"+o.Key)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -48,19 +48,6 @@ type Reader struct {
 // Fetch opens what is at an address on the web; nil in a program that cannot. size is -1 if it is unknown.
 var Fetch func(ctx context.Context, address string) (r io.ReadCloser, size int64, err error)
 
-// Object is what an object store keeps under an address.
-type Object interface {
-	io.ReaderAt
-	io.Closer
-	Size() int64
-}
-
-// OpenObject opens an object; nil in a program that cannot.
-var OpenObject func(ctx context.Context, address string) (Object, error)
-
-// ListObjects lists the addresses of the objects that one stands for as a folder or pattern, at most so many; nil if it is of one object.
-var ListObjects func(ctx context.Context, address string, most int) ([]string, error)
-
 var readers []Reader
 
 // Register adds a reader, while the program starts.

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mercer/internal/engine/testenv"
+)
+
+// Data, plans, models and predictions may be objects of a store, and are what they are as files.
+func TestObjectsAreAsFiles(t *testing.T) {
+	o := testenv.NewObjects(t)
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	table := flowers(300)
+	data := write(t, dir, "flowers.csv", table)
+	o.Put("in/flowers.csv", []byte(table))
+	same := func(key, path string) {
+		t.Helper()
+		if b, err := os.ReadFile(path); err != nil || string(b) != string(o.Get(key)) {
+			t.Errorf("%s is another than %s: %d and %d bytes, %v", key, path, len(o.Get(key)), len(b), err)
+		}
+	}
+	flags := []string{"--learner", "ridge", "--features", "64", "--ignore", "length"}
+	ok(t, append([]string{"train", data, "-o", at("m")}, flags...)...)
+	text := ok(t, append([]string{"train", "s3://shop/in/flowers.csv", "-o", "s3://shop/m"}, flags...)...)
+	same("m", at("m"))
+	if !strings.Contains(text, "s3://shop/m") {
+		t.Error(text)
+	}
+	ok(t, "predict", at("m"), data, "-o", at("p.csv"))
+	ok(t, "predict", "s3://shop/m", "s3://shop/in/flowers.csv", "-o", "s3://shop/p.csv")
+	same("p.csv", at("p.csv"))
+	ok(t, "convert", data, at("f.parquet"))
+	ok(t, "convert", "s3://shop/in/flowers.csv", "s3://shop/parts/f.parquet")
+	same("parts/f.parquet", at("f.parquet"))
+	if text := ok(t, "inspect", "s3://shop/m"); !strings.Contains(text, "ridge") {
+		t.Error(text)
+	}
+
+	// In shards, of a folder with Parquet and of one file of text.
+	for from, to := range map[string]string{"s3://shop/in/flowers.csv": data, "s3://shop/parts/": at("f.parquet")} {
+		flags := append(flags, "--shards", "2", "--piece", "2KiB")
+		plan := strings.TrimSuffix(filepath.Base(to), filepath.Ext(to))
+		if strings.HasSuffix(from, "/") { // a folder on this side as well
+			if err := os.Mkdir(at("parts"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"parts/f.parquet", "parts/g.parquet"} {
+				o.Put(name, o.Get("parts/f.parquet"))
+				write(t, dir, name, string(o.Get(name)))
+			}
+			to = at("parts")
+		}
+		ok(t, append([]string{"shard", "plan", to, "-o", at(plan)}, flags...)...)
+		ok(t, "shard", "solve", at(plan), "-o", at("s.mercer"), "--alone")
+		there := "s3://shop/plans/" + plan
+		ok(t, append([]string{"shard", "plan", from, "-o", there}, flags...)...)
+		for range 3 {
+			if round := ok(t, "shard", "next", there+"/plan.json"); strings.TrimSpace(round) == "" {
+				t.Fatal("no round is next")
+			}
+			ok(t, "shard", "run", there, "--shard", "1")
+			if r := mercer(t, "shard", "merge", there); r.code != 1 || !strings.Contains(r.stderr, "lacks 1 of") {
+				t.Error(r.stderr)
+			}
+			ok(t, "shard", "run", there+"/", "--shard", "0")
+			ok(t, "shard", "merge", there)
+		}
+		ok(t, "shard", "solve", there, "-o", "s3://shop/s.mercer")
+		same("s.mercer", at("s.mercer"))
+		ok(t, "shard", "predict", at(plan), at("s.mercer"), "-o", at("scored"), "--shard", "1")
+		ok(t, "shard", "predict", there, "s3://shop/s.mercer", "-o", "s3://shop/scored", "--shard", "1")
+		same("scored/shard-00001.csv", at("scored/shard-00001.csv"))
+	}
+	o.Put("in/flowers.csv", []byte(strings.Replace(table, "1", "2", 1)))
+	if r := mercer(t, "shard", "run", "s3://shop/plans/flowers", "--round", "survey", "--all"); r.code != 1 ||
+		!strings.Contains(r.stderr, "s3://shop/in/flowers.csv: is another object than when it was divided") {
+		t.Error(r.stderr)
+	}
+}
+
+func TestObjectsThatCannotBeHad(t *testing.T) {
+	o := testenv.NewObjects(t)
+	data := write(t, t.TempDir(), "flowers.csv", flowers(60))
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"train", "s3://shop/none.csv", "-o", "m"}, "s3://shop/none.csv: no object has such a name"},
+		{[]string{"train", data, "-o", "s3://nobody/m"}, "s3://nobody/m: there is no such bucket"},
+		{[]string{"train", data, "-o", "s3://shop/"}, "s3://shop/: is no name for an object"},
+		{[]string{"shard", "run", "s3://shop/none", "--all"}, "s3://shop/none/plan.json: file does not exist"},
+		{[]string{"predict", "s3://shop/none", data}, "s3://shop/none: file does not exist"},
+		{[]string{"train", "gs://shop/a.csv", "-o", "m"}, "read are http://, https://, s3:// and postgres://"},
+	} {
+		if r := mercer(t, c.args...); r.code != 1 || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%v: %d, %s", c.args, r.code, r.stderr)
+		}
+	}
+	o.Before = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPut {
+			testenv.Refuse(w, http.StatusForbidden, "QuotaExceeded")
+			return true
+		}
+		return false
+	}
+	r := mercer(t, "train", data, "-o", "s3://shop/m", "--learner", "ridge", "--features", "16")
+	if r.code != 1 || !strings.Contains(r.stderr, "s3://shop/m: permission denied: the store refuses (QuotaExceeded)") || len(o.Keys()) > 0 {
+		t.Error(r.code, r.stderr, o.Keys())
+	}
+}
