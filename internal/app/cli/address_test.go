@@ -46,7 +46,7 @@ func TestRowsAtAnAddress(t *testing.T) {
 		"/none.csv: the server answers 404 Not Found\n" {
 		t.Error(r.stderr)
 	}
-	if r := mercer(t, "train", "s3://bucket/a.csv", "-o", b); r.code != 1 || !strings.Contains(r.stderr, "addresses of this kind are not read") {
+	if r := mercer(t, "train", "gs://bucket/a.csv", "-o", b); r.code != 1 || !strings.Contains(r.stderr, "addresses of this kind are not read") {
 		t.Error(r.stderr)
 	}
 }
