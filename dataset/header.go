@@ -179,7 +179,7 @@ func (t *table) hasHeader(rows [][]string) bool {
 			positions++
 		}
 		switch {
-		case missing([]byte(cell)) || isText(below, j) || !hasValue(below, j):
+		case missing([]byte(cell)) || isText(cellsOf(below, j)) || !hasValue(below, j):
 		case isNumber:
 			overNumber++
 		default:
@@ -326,7 +326,7 @@ func mayBeNames(first []string, below [][]string) bool {
 
 // above reports whether a word stands above other words, of which there are two or more of each.
 func above(word string, below [][]string, j int) bool {
-	if missing([]byte(word)) || !isText(below, j) {
+	if missing([]byte(word)) || !isText(cellsOf(below, j)) {
 		return false
 	}
 	counts := map[string]int{}

@@ -62,12 +62,12 @@ func TestDatabasesPredictManyRows(t *testing.T) {
 	}, 3000, 100_000)
 }
 
-// Texts that stand for a missing number or date do so in databases too, in columns of text.
+// Texts that stand for a missing number or date do so in databases too, in columns of text, and bounds count as their numbers.
 func TestDatabasesKnowMarks(t *testing.T) {
 	dir := t.TempDir()
 	table := func(rows int) string {
 		var b strings.Builder
-		b.WriteString("size,price,when,town,y\n")
+		b.WriteString("size,price,when,town,lead,y\n")
 		for i := range rows {
 			at := func(k int, cells []string, other string) string {
 				if i%k < len(cells) {
@@ -75,9 +75,10 @@ func TestDatabasesKnowMarks(t *testing.T) {
 				}
 				return other
 			}
-			fmt.Fprintf(&b, "%s,%s,%s,%s,%d\n", at(31, []string{"-", "?", "T", "999", "999.0", "0000-00-00", "n/a"}, fmt.Sprint(i%53)),
+			fmt.Fprintf(&b, "%s,%s,%s,%s,%s,%d\n", at(31, []string{"-", "?", "T", "999", "999.0", "0000-00-00", "n/a"}, fmt.Sprint(i%53)),
 				at(29, []string{"", "NA", "unknown", "#N/A"}, fmt.Sprintf("%d.5", i*7%61)),
-				at(37, []string{"never", "NULL", "-", "0000-00-00"}, fmt.Sprintf("2024-%02d-%02d", 1+i%12, 1+i%28)), at(11, []string{"#N/A", "none"}, "Rome"), i*i%17)
+				at(37, []string{"never", "NULL", "-", "0000-00-00"}, fmt.Sprintf("2024-%02d-%02d", 1+i%12, 1+i%28)), at(11, []string{"#N/A", "none"}, "Rome"),
+				at(7, []string{"<0.5", "≥ 90", "<= -3", "NA"}, fmt.Sprintf("%d.25", i%71)), i*i%17)
 		}
 		return b.String()
 	}

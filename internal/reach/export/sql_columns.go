@@ -71,7 +71,11 @@ func (q *sqlModel) column(c *column, cell string) error {
 		}
 		missing = q.missing("%s")
 	case c.Coding == nil || c.Coding.Kind == dataset.CodedNumber:
-		at = q.withoutMarks(c, cell, q.number(cell))
+		written := cell
+		if c.Coding != nil && c.Coding.Bounds {
+			written = q.withoutSigns(cell)
+		}
+		at = q.withoutMarks(c, cell, q.number(written))
 		value := q.x(at)
 		if c.Coding != nil || q.Missing != "error" {
 			value = "coalesce(" + value + ", " + digits(q.fill(c)) + ")"
@@ -177,6 +181,15 @@ func (q *sqlModel) withoutMarks(c *column, cell, value string) int {
 		return at
 	}
 	return q.put("CASE WHEN "+q.x(at)+" NOT IN ("+strings.Join(gaps, ", ")+") THEN "+q.x(at)+" END", at)
+}
+
+// withoutSigns is a cell without the signs of a bound, such as <= before a number.
+func (q *sqlModel) withoutSigns(cell string) string {
+	text := "ltrim(CAST(" + cell + " AS " + q.text + "), '<>=≤≥≦≧⩽⩾ ')"
+	if q.name == "sqlite" { // which writes no number with all its digits
+		return "(CASE WHEN " + q.isText(cell) + " THEN " + text + " ELSE " + cell + " END)"
+	}
+	return text
 }
 
 // gapsAmong are the numbers among marks of missing values.
