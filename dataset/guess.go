@@ -416,6 +416,7 @@ func (t *table) complete(ctx context.Context) error {
 		t.leaveOut(c, i, &inputs)
 		if t.roles[i].isInput() {
 			t.takeBounds(by, i)
+			t.tellOfStandIns(c, i)
 		}
 		t.takeOffset(c, i)
 	}
