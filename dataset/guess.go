@@ -295,6 +295,7 @@ func (t *table) settle(i int) (Column, error) {
 	if kind != KindNumber && kind != KindDate {
 		a.marks = nil
 	}
+	t.tellOfUnits(i)
 	switch kind {
 	case KindNumber:
 		a.measure, t.roles[i].kind, column.Marks = measureNumber, numeric, a.marks
@@ -417,6 +418,7 @@ func (t *table) complete(ctx context.Context) error {
 		if t.roles[i].isInput() {
 			t.takeBounds(by, i)
 			t.tellOfStandIns(c, i)
+			t.tellOfTotals(c, i)
 		}
 		t.takeOffset(c, i)
 	}

@@ -415,6 +415,9 @@ func (p *tableParser) ragged() error {
 		return fmt.Errorf("%s where the first row has %d and a separator at the end, behind which there is nothing in the first rows",
 			units.Plural(len(cells), "column"), len(p.roles))
 	}
+	if len(cells) == 1 && !isNumber(string(cells[0])) {
+		return fmt.Errorf("1 column where the first row has %d; remove the line if it is not part of the table (it is %q)", len(p.roles), shorten(cells[0]))
+	}
 	return fmt.Errorf("%s where the first row has %d", units.Plural(len(cells), "column"), len(p.roles))
 }
 
