@@ -245,7 +245,7 @@ func TestWrongBags(t *testing.T) {
 			"DIR/b.csv: has no rows; each file in the folder is a bag of some"},
 		{"a picture", map[string]string{"a.csv": "1,2\n", "b.png": "\x89PNG...."}, "",
 			Options{}, "DIR/b.png: is a PNG image; give its pixels as NPY or IDX (read are LIBSVM text, CSV, TSV, " +
-				"text separated by blanks, ARFF, JSON lines, Parquet, Arrow, NPY, npz (sparse) and IDX, also as gz, bz2 or zst)"},
+				"text separated by blanks, ARFF, JSON lines, Parquet, Arrow, NPY, npz and IDX, also as gz, bz2, zst or zip)"},
 		{"ragged files", map[string]string{"a.csv": "1,2\n", "b.csv": "1,2,3\n"}, "", Options{},
 			"DIR/b.csv: 3 columns, but the first file (a.csv) has 2 inputs; check the file and label"},
 		{"ragged arrays", map[string]string{"a.npy": string(npyOf(count(4), 2, 2)), "b.npy": string(npyOf(count(6), 2, 3))}, "", Options{},

@@ -21,6 +21,9 @@ type Coding struct {
 	Unit   string `json:"unit,omitempty"`
 	Scales bool   `json:"scales,omitempty"`
 
+	// Bounds means that signs such as < and ≥ may stand before the numbers, which they make bounds: <0.01 counts as 0.01.
+	Bounds bool `json:"bounds,omitempty"`
+
 	// Offset is what CodedOffset subtracts.
 	Offset float64 `json:"offset,omitempty"`
 

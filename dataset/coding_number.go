@@ -15,12 +15,13 @@ type numberCoder struct {
 	decimal byte
 	unit    string
 	scales  bool
+	bounds  bool
 	mean    float64
 	offset  float64
 }
 
 func newNumberCoder(c *Coding, mean float64) *numberCoder {
-	return &numberCoder{decimal: c.Decimal[0], unit: c.Unit, scales: c.Scales, mean: mean, offset: c.Offset}
+	return &numberCoder{decimal: c.Decimal[0], unit: c.Unit, scales: c.Scales, bounds: c.Bounds, mean: mean, offset: c.Offset}
 }
 
 func (n *numberCoder) code(to []pair, cell []byte) ([]pair, bool, error) {
@@ -40,6 +41,9 @@ func (n *numberCoder) code(to []pair, cell []byte) ([]pair, bool, error) {
 
 // value is the number in a cell of the column, in which true and false are 1 and 0.
 func (n *numberCoder) value(cell []byte) (v float64, ok bool) {
+	if n.bounds {
+		cell, _ = cutBound(cell)
+	}
 	if v, ok = parseWritten(cell, n.decimal); ok {
 		return v, true
 	}

@@ -9,7 +9,7 @@ import (
 // beginCollecting prepares a parser of a collecting pass.
 func (p *tableParser) beginCollecting() {
 	n := len(p.attributes)
-	p.marked = map[string]int{}
+	p.marked, p.bounds = map[string]int{}, make([]boundCount, n)
 	p.gaps = make([][]float64, n)
 	p.met, p.measures, p.counts, p.texts = make([]map[string]int, n), make([]coder, n), make([][]int64, n), make([]*textCoder, n)
 	for i := range p.attributes {
@@ -19,7 +19,9 @@ func (p *tableParser) beginCollecting() {
 		case measureText:
 			p.met[i] = map[string]int{}
 		case measureWritten:
-			p.measures[i] = newNumberCoder(a.coding, 0)
+			n := newNumberCoder(a.coding, 0)
+			n.bounds = true
+			p.measures[i] = n
 		case measureDate:
 			p.measures[i] = newDateCoder(a.coding, 0)
 		case measureWords:
@@ -37,6 +39,10 @@ func (p *tableParser) endCollecting() {
 		p.collector.marked[class] += n
 	}
 	clear(p.marked)
+	for i := range p.bounds {
+		p.collector.bounds[i].add(&p.bounds[i])
+	}
+	clear(p.bounds)
 	for i, counts := range p.counts {
 		for k, n := range counts {
 			p.collector.documents[i][k] += n
@@ -86,9 +92,14 @@ func (p *tableParser) collectCell(i int, cell []byte) (float64, error) {
 		case p.isMissing(cell) || ok && slices.Contains(p.gaps[i], v) || !ok && (noNumber(cell) || among(a.marks, cell)):
 			return math.NaN(), nil
 		case !ok:
-			if v, ok = parseOther(trim(cell), p.decimal); !ok {
+			if v, ok = parseOther(trim(cell), p.decimal); ok {
+				return v, nil
+			}
+			b, isBound := cutBound(cell)
+			if v, ok = parseWritten(b, p.decimal); !ok || !isBound {
 				return wrongCell, nil
 			}
+			p.noteBound(i, cell)
 		}
 		return v, nil
 	case measureText:
@@ -105,6 +116,9 @@ func (p *tableParser) collectCell(i int, cell []byte) (float64, error) {
 		if v, ok := p.measures[i].(*numberCoder).value(cell); ok && slices.Contains(p.gaps[i], v) {
 			return math.NaN(), nil
 		} else if ok {
+			if _, isBound := cutBound(cell); isBound {
+				p.noteBound(i, cell)
+			}
 			return v, nil
 		}
 		return wrongCell, nil

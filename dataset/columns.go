@@ -21,6 +21,8 @@ type attribute struct {
 	firstCells
 	wish
 
+	bounds  bool   // some of its numbers are bounds, such as <0.01
+	bound   string // the first of these
 	measure measure
 	coding  *Coding
 }

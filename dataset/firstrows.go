@@ -125,7 +125,7 @@ func (t *table) lookAt(rows [][]string, lines []int) ([]attribute, error) {
 	}
 	for j := range columns {
 		columns[j].textual = t.opt.texts[columns[j].name]
-		columns[j].text = columns[j].textual || isText(rows, j)
+		columns[j].text = columns[j].textual || isText(cellsOf(rows, j))
 		columns[j].guess(rows, j, t.isMissing, t.decimals())
 		if columns[j].found == KindCategory && !columns[j].code {
 			columns[j].odd, columns[j].oddLine = odd(rows, lines, j, t.isMissing, t.decimals())
@@ -184,23 +184,33 @@ const (
 	codedShare = 0.01
 )
 
-// isText reports whether most of the values of column j are not numbers, or they are codes of which some are none.
-func isText(rows [][]string, j int) bool {
+// cellsOf are the cells of column j.
+func cellsOf(rows [][]string, j int) (cells []string) {
+	for _, row := range rows {
+		if j < len(row) {
+			cells = append(cells, row[j])
+		}
+	}
+	return cells
+}
+
+// isText reports whether most of the values of a column are not numbers, or they are codes of which some are none.
+func isText(cells []string) bool {
 	texts, known, marks := 0, 0, 0
 	codes, distinct := map[string]bool{}, map[string]bool{} // of these, the latter are no numbers
-	for _, row := range rows {
+	for _, cell := range cells {
 		switch {
-		case j >= len(row) || missing([]byte(row[j])):
-		case noNumber([]byte(row[j])):
+		case missing([]byte(cell)):
+		case noNumber([]byte(cell)):
 			marks++
 		default:
 			known++
 			if len(codes) <= fewCodes {
-				codes[row[j]] = true
+				codes[cell] = true
 			}
-			if !isNumber(row[j]) {
+			if !isNumber(cell) {
 				texts++
-				distinct[row[j]] = true
+				distinct[cell] = true
 			}
 		}
 	}

@@ -41,9 +41,8 @@ func readers() []format {
 	}
 	array := func(open func(in input, opt Options) (Source, error)) func(context.Context, input, Options) (Source, error) {
 		return inputs(func(in input, opt Options) (Source, error) {
-			if opt.LabelSeparator != "" {
-				return nil, option.Errorf("%s: %s is for text; name columns of 0 and 1 with %s", in.Name(), option.Ref("label_separator"),
-					option.Ref("label"))
+			if err := noLists(in, opt); err != nil {
+				return nil, err
 			}
 			return open(in, opt)
 		})
@@ -63,9 +62,17 @@ func readers() []format {
 		{name: "arrow", what: "an Arrow file or stream", is: looksLikeArrow, typed: typedFile(newArrowTable), seeks: isArrowFile,
 			whole: true},
 		{name: "npy", what: "an NPY file", is: begins(npyMagic), open: array(newNPY), array: true},
-		{name: "npz", what: "an npz archive", is: begins(zipMagic), open: array(newNPZ)},
+		{name: "npz", what: "an npz archive", is: begins(zipMagic), open: newNPZ},
 		{name: "idx", what: "an IDX file", is: looksLikeIDX, open: array(newIDX), array: true},
 	}
+}
+
+// noLists refuses lists of labels in arrays.
+func noLists(in input, opt Options) error {
+	if opt.LabelSeparator == "" {
+		return nil
+	}
+	return option.Errorf("%s: %s is for text; name columns of 0 and 1 with %s", in.Name(), option.Ref("label_separator"), option.Ref("label"))
 }
 
 // Formats are the formats of data that are read, for Options.Format.

@@ -45,6 +45,16 @@ func (a *attribute) guess(rows [][]string, j int, isMissing func([]byte) bool, d
 		}
 	}
 	all := a.cells
+	if a.withoutBounds(decimals); !a.bounds {
+		a.guessNumbers(decimals)
+	}
+	if a.found != KindNumber && a.found != KindDate {
+		a.cells, a.mark, a.marks = all, "", nil
+	}
+}
+
+// guessNumbers is guess for what is left beside the usual marks of missing values.
+func (a *attribute) guessNumbers(decimals string) {
 	a.withoutMarks()
 	a.withoutOwnMarks(decimals)
 	a.guessOf(decimals)
@@ -53,9 +63,6 @@ func (a *attribute) guess(rows [][]string, j int, isMissing func([]byte) bool, d
 	}
 	if a.found == KindCategory && !a.code {
 		a.withoutErrors(decimals)
-	}
-	if a.found != KindNumber && a.found != KindDate {
-		a.cells, a.mark, a.marks = all, "", nil
 	}
 }
 
@@ -288,12 +295,13 @@ func (t *table) settle(i int) (Column, error) {
 	if kind != KindNumber && kind != KindDate {
 		a.marks = nil
 	}
+	t.tellOfUnits(i)
 	switch kind {
 	case KindNumber:
 		a.measure, t.roles[i].kind, column.Marks = measureNumber, numeric, a.marks
 		t.tellOfMarks(i)
-		if a.written || t.decimal == "," || a.text && a.kind == KindNumber {
-			column.Coding = &Coding{Kind: CodedNumber, Decimal: cmp.Or(a.decimal, t.decimal), Unit: a.unit, Scales: a.scales}
+		if a.written || a.bounds || t.decimal == "," || a.text && a.kind == KindNumber {
+			column.Coding = &Coding{Kind: CodedNumber, Decimal: cmp.Or(a.decimal, t.decimal), Unit: a.unit, Scales: a.scales, Bounds: a.bounds}
 			if (a.unit != "" || a.scales) && a.kind == "" {
 				t.notice(i, "numbers", "has numbers with units, such as %q; %s takes the column as text", a.cells[0], option.Set("categorical", a.name))
 			}
@@ -407,6 +415,11 @@ func (t *table) complete(ctx context.Context) error {
 		}
 		t.warnOfNumbers(i)
 		t.leaveOut(c, i, &inputs)
+		if t.roles[i].isInput() {
+			t.takeBounds(by, i)
+			t.tellOfStandIns(c, i)
+			t.tellOfTotals(c, i)
+		}
 		t.takeOffset(c, i)
 	}
 	var kept []Column

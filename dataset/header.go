@@ -36,13 +36,19 @@ func (t *table) withoutPreamble(rows [][]string, lines []int) ([][]string, []int
 	return rows[n:], lines[n:]
 }
 
-// titles counts lines of a text and empty cells above one of names: texts in every column, below one of which there are only numbers.
+// titles counts lines of a text and empty cells above one of names: texts in every column, below one of which there are only numbers. Merged cells
+// of a spreadsheet are such a line too: it has two empty cells or more, and perhaps years.
 func titles(rows [][]string) (n int) {
-	text := func(cell string) bool { return cell != "" && !isNumber(cell) }
+	text := func(cell string) bool { return !missing([]byte(cell)) && !isNumber(cell) }
+	if merged := rows[0]; len(merged) > 3 {
+		if empty := len(slices.DeleteFunc(slices.Clone(merged), func(cell string) bool { return cell != "" })); empty >= 2 && empty < len(merged) {
+			n = 1
+		}
+	}
 	for n < len(rows) && len(rows[n]) > 2 && !slices.ContainsFunc(rows[n][1:], func(cell string) bool { return cell != "" }) && !isNumber(rows[n][0]) {
 		n++
 	}
-	if n == 0 || n >= len(rows)-fewBelow || slices.ContainsFunc(rows[n], func(cell string) bool { return !text(cell) }) {
+	if n == 0 || n >= len(rows)-fewBelow || len(rows[n]) != len(rows[0]) || len(slices.Compact(slices.Sorted(slices.Values(rows[n])))) < len(rows[n]) || slices.ContainsFunc(rows[n], func(cell string) bool { return !text(cell) }) {
 		return 0
 	}
 	for j := range rows[n] {
@@ -179,7 +185,7 @@ func (t *table) hasHeader(rows [][]string) bool {
 			positions++
 		}
 		switch {
-		case missing([]byte(cell)) || isText(below, j) || !hasValue(below, j):
+		case missing([]byte(cell)) || isText(cellsOf(below, j)) || !hasValue(below, j):
 		case isNumber:
 			overNumber++
 		default:
@@ -326,7 +332,7 @@ func mayBeNames(first []string, below [][]string) bool {
 
 // above reports whether a word stands above other words, of which there are two or more of each.
 func above(word string, below [][]string, j int) bool {
-	if missing([]byte(word)) || !isText(below, j) {
+	if missing([]byte(word)) || !isText(cellsOf(below, j)) {
 		return false
 	}
 	counts := map[string]int{}

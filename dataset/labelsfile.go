@@ -77,13 +77,18 @@ func newLabelSource(ctx context.Context, in *packed, opt Options) (Source, error
 		return nil, err
 	}
 	a := src.(*array)
+	a.allLabels()
+	return a, nil
+}
+
+// allLabels makes all columns labels.
+func (a *array) allLabels() {
 	a.inputs = []int{}
 	a.schema.Dim, a.schema.Labels = 0, nil
 	for j := range a.cols {
 		a.targets = append(a.targets, j)
 		a.schema.Labels = append(a.schema.Labels, Place{fmt.Sprint(j), j})
 	}
-	return a, nil
 }
 
 func (l *labelled) Open(ctx context.Context) (Reader, error) {

@@ -17,7 +17,8 @@ import (
 // means, which a fixed grouping fixes too.
 type Look struct {
 	found     *collected
-	documents [][]int64 // by column, of words
+	documents [][]int64    // by column, of words
+	bounds    []boundCount // by column, among numbers
 }
 
 var errLook = errors.New("the table has to be looked at")
@@ -35,7 +36,7 @@ func (d *Pieces) Look(ctx context.Context, i int, opt Options) (*Look, error) {
 	opt.look = func(t *table) (*collected, *collector, error) {
 		c, by, err := t.collect(ctx)
 		if err == nil {
-			l.found, l.documents, err = c, by.documents, errLook
+			l.found, l.documents, l.bounds, err = c, by.documents, by.bounds, errLook
 		}
 		return nil, nil, err
 	}
@@ -77,6 +78,12 @@ func (l *Look) Merge(next *Look) error {
 			}
 		}
 		x.merge(y, mostNumbers(n))
+	}
+	for j := range next.bounds {
+		b := next.bounds[j]
+		b.line = 0 // of which file?
+		l.bounds[j].line = 0
+		l.bounds[j].add(&b)
 	}
 	for j, words := range next.documents {
 		for k, count := range words {
@@ -159,7 +166,7 @@ func (d *Pieces) Settle(ctx context.Context, l *Look, opt Options) (schema, all 
 		if l == nil || len(l.found.columns) != len(t.attributes) {
 			return nil, nil, fmt.Errorf("%s: the look was at another table", d.Path)
 		}
-		return l.found, &collector{documents: l.documents}, nil
+		return l.found, &collector{documents: l.documents, bounds: l.bounds}, nil
 	}
 	f, err := d.Open(ctx, 0, opt)
 	if err != nil {

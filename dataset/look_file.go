@@ -22,6 +22,8 @@ type lookColumn struct {
 	Rising   bool     `json:"rising,omitempty"`
 	Many     bool     `json:"many,omitempty"`
 	Values   [][]byte `json:"values,omitempty"`
+	Bounds   int      `json:"bounds,omitempty"`
+	Bound    string   `json:"bound,omitempty"` // the first
 }
 
 // lookFormat names the format in the metadata.
@@ -37,6 +39,9 @@ func (l *Look) Write(w io.Writer, meta map[string]string) error {
 	for j := range c.columns {
 		col := &c.columns[j]
 		columns[j] = lookColumn{Missing: col.missing, Fraction: col.fraction, Rising: col.rising, Many: col.many}
+		if j < len(l.bounds) {
+			columns[j].Bounds, columns[j].Bound = l.bounds[j].rows, l.bounds[j].first
+		}
 		for _, v := range col.values {
 			columns[j].Values = append(columns[j].Values, []byte(v))
 		}
@@ -116,7 +121,7 @@ func ReadLook(r io.Reader, size int64) (*Look, map[string]string, error) {
 		return nil, nil, fmt.Errorf("%q rows", meta["rows"])
 	}
 	n := len(columns)
-	l := &Look{found: c, documents: make([][]int64, n)}
+	l := &Look{found: c, documents: make([][]int64, n), bounds: make([]boundCount, n)}
 	if n == 0 {
 		return l, meta, nil
 	}
@@ -162,6 +167,7 @@ func ReadLook(r io.Reader, size int64) (*Look, map[string]string, error) {
 			}
 		}
 		c.columns[j] = col
+		l.bounds[j] = boundCount{rows: d.Bounds, first: d.Bound}
 	}
 	return l, meta, l.readSample(t)
 }

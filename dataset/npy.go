@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"mercer/internal/engine/units"
 )
 
 // NPY is NumPy's format for one array: a short header, then the elements. An array of n×d
@@ -55,6 +57,11 @@ func newNPY(in input, opt Options) (Source, error) {
 	}
 	if a.fortran && len(h.shape) > 2 {
 		return nil, bad("has %d dimensions in Fortran order; save it in C order", len(h.shape))
+	}
+	if told := opt.Columns.Notice; told != nil && opt.within == "" && opt.Schema == nil && len(h.shape) > 2 {
+		err := fmt.Errorf("has %s: takes each of the %s as a row of %s = %s", units.Plural(len(h.shape), "dimension"), units.Count(a.rows),
+			strings.ReplaceAll(strings.Trim(fmt.Sprint(h.shape[1:]), "[]"), " ", " × "), units.Plural(a.cols, "column"))
+		told(Notice{Kind: "arrays", Text: err.Error(), Err: err})
 	}
 	a.schema.Format = "npy"
 	if err := a.checkSize(); err != nil {

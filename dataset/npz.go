@@ -36,7 +36,7 @@ type npz struct {
 	values int
 }
 
-func newNPZ(in input, opt Options) (Source, error) {
+func newNPZ(ctx context.Context, in input, opt Options) (Source, error) {
 	n := &npz{in: in, batch: opt.BatchRows, schema: Schema{Format: "npz"}}
 	if n.batch <= 0 {
 		n.batch = defaultBatch
@@ -50,6 +50,12 @@ func newNPZ(in input, opt Options) (Source, error) {
 		return nil, err
 	}
 	defer a.close()
+	if src, err := n.unpackedSource(ctx, a, opt); src != nil || err != nil {
+		return src, err
+	}
+	if err := noLists(in, opt); err != nil {
+		return nil, err
+	}
 	if err := n.look(a); err != nil {
 		return nil, err
 	}
@@ -156,8 +162,8 @@ func (a *npzArchive) array(name, kinds string) (*npzArray, error) {
 		return nil, fmt.Errorf("%s: is an Excel workbook; save its sheet as CSV (read are %s)", a.of.Name(), formats)
 	}
 	if f == nil {
-		return nil, fmt.Errorf("%s: is a zip archive (of %s) without %s.npy, so no sparse matrix as scipy.sparse.save_npz writes it; save a "+
-			"dense array with numpy.save, and unpack other archives first", a.of.Name(), a.names(), name)
+		return nil, fmt.Errorf("%s: is a zip archive (of %s) without %s.npy, so no sparse matrix as scipy.sparse.save_npz writes it", a.of.Name(),
+			a.names(), name)
 	}
 	m := &npzArray{name: fmt.Sprintf("%s: array %s", a.of.Name(), name)}
 	r, err := f.Open()

@@ -120,7 +120,7 @@ func (f *File) UnseenCategories() []Unseen {
 	return nil
 }
 
-const formats = "LIBSVM text, CSV, TSV, text separated by blanks, ARFF, JSON lines, Parquet, Arrow, NPY, npz (sparse) and IDX, also as gz, bz2 or zst"
+const formats = "LIBSVM text, CSV, TSV, text separated by blanks, ARFF, JSON lines, Parquet, Arrow, NPY, npz and IDX, also as gz, bz2, zst or zip"
 
 // foreign are common formats that Mercer does not read.
 var foreign = []struct{ magic, name, advice string }{

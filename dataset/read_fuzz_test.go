@@ -232,6 +232,6 @@ func fuzzNPZ(t *testing.T, file []byte, batch int) {
 	if err != nil {
 		return
 	}
-	src, err := newNPZ(in, Options{BatchRows: batch})
+	src, err := newNPZ(context.Background(), in, Options{BatchRows: batch})
 	fuzzSource(t, src, err)
 }

@@ -320,6 +320,9 @@ func (t *table) settleLabel(i int) {
 	if c.unit != "" || c.scales || c.written && c.marks != nil { // labels stay what they are
 		c.text, c.written = true, false
 	}
+	if c.bounds {
+		t.notice(i, "label", "has labels such as %q, which count as their numbers", c.bound)
+	}
 	c.measure = measureNumber
 	if c.text || c.categories != nil {
 		c.measure = measureText

@@ -58,6 +58,8 @@ type collecting struct {
 	texts     []*textCoder
 	gaps      [][]float64    // numbers that stand for a missing value
 	marked    map[string]int // rows of classes that are written like a missing value
+	bounds    []boundCount   // among numbers
+	line      int            // of the row
 }
 
 // pair is a value of a sparse row.
@@ -130,6 +132,7 @@ func (p *tableParser) row(line []byte, number int, spans bool, rows *rowBuffer) 
 	}
 	p.cut.start(line, spans)
 	if p.collector != nil {
+		p.line = number
 		return p.collectRow(rows)
 	}
 	targets := len(rows.Y)
@@ -412,6 +415,9 @@ func (p *tableParser) ragged() error {
 		return fmt.Errorf("%s where the first row has %d and a separator at the end, behind which there is nothing in the first rows",
 			units.Plural(len(cells), "column"), len(p.roles))
 	}
+	if len(cells) == 1 && !isNumber(string(cells[0])) {
+		return fmt.Errorf("1 column where the first row has %d; remove the line if it is not part of the table (it is %q)", len(p.roles), shorten(cells[0]))
+	}
 	return fmt.Errorf("%s where the first row has %d", units.Plural(len(cells), "column"), len(p.roles))
 }
 
@@ -549,7 +555,11 @@ func (p *tableParser) writtenLabel(i int, cell []byte, plain bool) (v float64, o
 	if len(p.attributes) == 0 || p.schema.NA != nil && p.isMissing(cell) { // of a column that nobody looked at, or missing
 		return 0, false
 	}
-	if a := &p.attributes[i]; a.written && (!plain || a.decimal == "," && bytes.ContainsAny(cell, ",.")) {
+	a := &p.attributes[i]
+	if b, isBound := cutBound(cell); isBound && a.bounds {
+		return parseWritten(b, a.decimal[0])
+	}
+	if a.written && (!plain || a.decimal == "," && bytes.ContainsAny(cell, ",.")) {
 		return parseWritten(cell, a.decimal[0])
 	}
 	return 0, false

@@ -54,7 +54,7 @@ func (p *tableParser) parseBatch(b *columnBatch, first int, rows *rowBuffer) err
 	var err error
 	if p.collector != nil {
 		rows.shape(len(p.attributes), 0, false)
-		at, err = p.collectBatch(b, rows)
+		at, err = p.collectBatch(b, first, rows)
 		p.endCollecting()
 	} else {
 		rows.shape(len(p.schema.Labels), p.schema.Dim, p.sparse)
@@ -65,6 +65,14 @@ func (p *tableParser) parseBatch(b *columnBatch, first int, rows *rowBuffer) err
 		return b.wrong(p.Name(), first, at, err)
 	}
 	return nil
+}
+
+// line is that of a row of a batch whose first row is a number of the table.
+func (b *columnBatch) line(first, row int) int {
+	if len(b.lines) > 0 {
+		return b.lines[row]
+	}
+	return first + b.number(row) + firstLine
 }
 
 // cellAt is a cell of column i, valid until the next.
@@ -102,9 +110,7 @@ func (p *tableParser) takeBatch(b *columnBatch, first int, rows *rowBuffer) (int
 		if row > bad || row == bad && (len(p.byRow) == 0 || p.byRow[0] > badColumn) {
 			break
 		}
-		if to.targets, to.line, to.name = row*k, first+b.number(row)+firstLine, ""; len(b.lines) > 0 {
-			to.line = b.lines[row]
-		}
+		to.targets, to.line, to.name = row*k, b.line(first, row), ""
 		p.pairs = p.pairs[:0]
 		var out []float32
 		if !p.sparse {
@@ -238,7 +244,7 @@ func (c *column) plainNumbers(row, end int, dense []float32, d int) int {
 }
 
 // collectBatch is collectRow for a batch.
-func (p *tableParser) collectBatch(b *columnBatch, rows *rowBuffer) (int, error) {
+func (p *tableParser) collectBatch(b *columnBatch, first int, rows *rowBuffer) (int, error) {
 	k, n := len(p.attributes), b.rows
 	rows.Y = slices.Grow(rows.Y[:0], n*k)[:n*k]
 	bad, failed := n, error(nil)
@@ -257,6 +263,7 @@ func (p *tableParser) collectBatch(b *columnBatch, rows *rowBuffer) (int, error)
 				v, ok = p.measured(col, row)
 			}
 			if !ok {
+				p.line = b.line(first, row)
 				c, err := p.cellAt(b, i, row)
 				if err == nil {
 					if v, err = p.collectTyped(i, c); err != nil {

@@ -118,7 +118,13 @@ func inspectData(cmd *cobra.Command, path string, opt dataset.Options, p *Progre
 	if err := pages.Check(path, schema); err != nil {
 		return err
 	}
-	opt.Columns.Exact, opt.Columns.Notice, opt.LabelsOptional = true, nil, true
+	var arrays []string
+	opt.Columns.Exact, opt.LabelsOptional = true, true
+	opt.Columns.Notice = func(n dataset.Notice) { // those of columns are told with these
+		if n.Kind == "arrays" {
+			arrays = append(arrays, oneLine(n.Err))
+		}
+	}
 	src, err := dataset.Open(cmd.Context(), path, opt)
 	if err != nil {
 		return err
@@ -131,7 +137,7 @@ func inspectData(cmd *cobra.Command, path string, opt dataset.Options, p *Progre
 	if err != nil {
 		return err
 	}
-	d := &render.Data{Name: src.Name(), Schema: *src.Schema(), Summary: sum, Profile: src.Profile()}
+	d := &render.Data{Name: src.Name(), Schema: *src.Schema(), Summary: sum, Profile: src.Profile(), Notices: arrays}
 	for i := range src.Notices() {
 		d.Notices = append(d.Notices, oneLine(src.Notices()[i].Err))
 	}

@@ -189,7 +189,10 @@ func (d *Data) JSON() map[string]any {
 		v["task"] = task
 	}
 	if d.Profile != nil {
-		v["columns"], v["notices"] = d.Profile.Columns, d.Notices
+		v["columns"] = d.Profile.Columns
+	}
+	if d.Profile != nil || len(d.Notices) > 0 {
+		v["notices"] = d.Notices
 	}
 	if b := d.Bags; b != nil {
 		v["bags"], v["least"], v["most"] = b.Bags, b.Least, b.Most
@@ -228,6 +231,7 @@ func (d *Data) Text(w io.Writer) {
 	}
 	line("scaling", "train would choose %s (%s)", kind, why)
 	if len(schema.Columns) == 0 {
+		noticesText(w, d.Notices)
 		return
 	}
 	if d.Profile != nil {

@@ -23,6 +23,10 @@ func profileText(w io.Writer, p *dataset.Profile, notices []string) {
 		fmt.Fprintf(w, "  %-24s %-9s %9s %9s %9s  %s\n", ShortLabel(c.Name, mostColumnName), c.Kind, missingText(c, p.Rows),
 			distinctText(c), relationText(c), profileValues(c))
 	}
+	noticesText(w, notices)
+}
+
+func noticesText(w io.Writer, notices []string) {
 	if len(notices) > 0 {
 		fmt.Fprintln(w)
 	}
@@ -83,16 +87,16 @@ func DataPage(d *Data) *report.Page {
 	s := page.Section("The data")
 	s.Facts(report.Fact{Name: "data", Value: d.Name, Remark: d.Schema.Format}, report.Fact{Name: "rows", Value: units.Count(d.Summary.Rows)},
 		report.Fact{Name: "dimensions", Value: units.Count(d.Summary.Dim)}, report.Fact{Name: "values", Value: rangeText(d.Summary)})
-	if d.Profile == nil {
-		columnTable(s, &d.Schema, d.Summary)
-		return page
-	}
 	if len(d.Notices) > 0 {
 		t := &report.Table{Caption: "Worth a look", Columns: []report.Column{{Name: "note"}}}
 		for _, n := range d.Notices {
 			t.Rows = append(t.Rows, []string{n})
 		}
 		s.Table(t)
+	}
+	if d.Profile == nil {
+		columnTable(s, &d.Schema, d.Summary)
+		return page
 	}
 	t := &report.Table{Caption: "Columns", Columns: []report.Column{{Name: "column"}, {Name: "kind"}, {Name: "missing", Number: true},
 		{Name: "distinct", Number: true}, {Name: "relation to the label", Number: true}, {Name: "values"}}}

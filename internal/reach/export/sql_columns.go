@@ -71,7 +71,11 @@ func (q *sqlModel) column(c *column, cell string) error {
 		}
 		missing = q.missing("%s")
 	case c.Coding == nil || c.Coding.Kind == dataset.CodedNumber:
-		at = q.withoutMarks(c, cell, q.number(cell))
+		written := cell
+		if c.Coding != nil && c.Coding.Bounds {
+			written = q.withoutSigns(cell)
+		}
+		at = q.withoutMarks(c, cell, q.number(written))
 		value := q.x(at)
 		if c.Coding != nil || q.Missing != "error" {
 			value = "coalesce(" + value + ", " + digits(q.fill(c)) + ")"
@@ -179,6 +183,15 @@ func (q *sqlModel) withoutMarks(c *column, cell, value string) int {
 	return q.put("CASE WHEN "+q.x(at)+" NOT IN ("+strings.Join(gaps, ", ")+") THEN "+q.x(at)+" END", at)
 }
 
+// withoutSigns is a cell without the signs of a bound, such as <= before a number.
+func (q *sqlModel) withoutSigns(cell string) string {
+	text := "ltrim(CAST(" + cell + " AS " + q.text + "), '<>=≤≥≦≧⩽⩾ ')"
+	if q.name == "sqlite" { // which writes no number with all its digits
+		return "(CASE WHEN " + q.isText(cell) + " THEN " + text + " ELSE " + cell + " END)"
+	}
+	return text
+}
+
 // gapsAmong are the numbers among marks of missing values.
 func gapsAmong(marks []string) (gaps []string) {
 	for _, mark := range marks {
@@ -253,7 +266,8 @@ func (q *sqlModel) scale() {
 			if from == to {
 				text = "(" + text + "*0)"
 			} else {
-				text = q.line(text, q.tensors["scale.knots"].F64[from:to], q.tensors["scale.scores"].F64[from:to])
+				q.dims[j] = q.line(c, q.tensors["scale.knots"].F64[from:to], q.tensors["scale.scores"].F64[from:to])
+				text = q.x(c)
 			}
 			from = to
 		default:
@@ -273,27 +287,6 @@ func (q *sqlModel) scale() {
 			q.dims[j] = q.put(text, c)
 		}
 	}
-}
-
-// line is a function that is linear between knots and constant beyond them: bisection written out.
-func (d *dialect) line(x string, knots, rise []float64) string {
-	var between func(lo, hi int) string
-	between = func(lo, hi int) string {
-		if hi-lo == 1 {
-			if !(knots[hi] > knots[lo]) || rise[lo] == rise[hi] {
-				return digits(rise[lo])
-			}
-			return fmt.Sprintf("%s + (%s - %s)*%s", digits(rise[lo]), x, digits(knots[lo]), digits((rise[hi]-rise[lo])/(knots[hi]-knots[lo])))
-		}
-		mid := (lo + hi) / 2
-		return fmt.Sprintf("CASE WHEN %s < %s THEN %s ELSE %s END", x, digits(knots[mid]), between(lo, mid), between(mid, hi))
-	}
-	last := len(knots) - 1
-	if last == 0 {
-		return digits(rise[0])
-	}
-	return fmt.Sprintf("CASE WHEN %s < %s THEN %s WHEN %s >= %s THEN %s ELSE %s END", x, digits(knots[0]), digits(rise[0]), x, digits(knots[last]),
-		digits(rise[last]), between(0, last))
 }
 
 // metric applies a metric of a form to columns.

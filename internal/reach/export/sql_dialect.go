@@ -11,6 +11,7 @@ type dialect struct {
 	name    string
 	text    string // the type of texts
 	fence   string // after a SELECT whose columns must be computed once, and not again wherever they are used
+	once    string // before a SELECT that has a name, so that it is computed and planned once
 	larger  string // the function of the largest of its arguments
 	less    string
 	lateral bool // rows are carried along, and sums over tables of weights are joined to them; else all is one subquery for a row
@@ -23,7 +24,7 @@ type dialect struct {
 var dialects = map[string]*dialect{
 	"postgres": {name: "postgres", text: "TEXT", fence: " OFFSET 0", larger: "greatest", less: "least", most: 1000, args: 100},
 	"sqlite":   {name: "sqlite", text: "TEXT", fence: " LIMIT -1", larger: "max", less: "min", most: 1900, args: 100, shallow: true},
-	"duckdb":   {name: "duckdb", text: "VARCHAR", larger: "greatest", less: "least", most: 4000, args: 100, lateral: true},
+	"duckdb":   {name: "duckdb", text: "VARCHAR", larger: "greatest", less: "least", most: 4000, args: 100, lateral: true, once: "MATERIALIZED "},
 }
 
 const double = "DOUBLE PRECISION"

@@ -136,8 +136,7 @@ func (q *sqlModel) probability(s []int) []int {
 		}
 	case "isotonic":
 		for k, c := range s {
-			text := q.line(q.x(c), q.tensors[knotsName(k)].F64, q.tensors[riseName(k)].F64)
-			p = append(p, q.put("CASE WHEN "+q.x(c)+" IS NOT NULL THEN "+text+" END", c))
+			p = append(p, q.line(c, q.tensors[knotsName(k)].F64, q.tensors[riseName(k)].F64))
 		}
 	default:
 		p = each(q.sigmoid("%s"))
@@ -177,7 +176,8 @@ func (q *sqlModel) view(name, table string, outputs []sqlOutput) (string, error)
 	head := "CREATE VIEW " + quoted(name) + " AS SELECT t.*, "
 	if q.lateral {
 		text, err := q.query(columns)
-		return fmt.Sprintf("CREATE VIEW %s AS SELECT unnest(o.t_), %s FROM (%s) o", quoted(name), strings.Join(list, ", "), text), err
+		text = q.with(fmt.Sprintf("SELECT unnest(o.t_), %s FROM (%s) o", strings.Join(list, ", "), text))
+		return "CREATE VIEW " + quoted(name) + " AS " + text, err
 	}
 	if q.name != "sqlite" {
 		text, err := q.query(columns)

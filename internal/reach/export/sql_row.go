@@ -148,7 +148,12 @@ func (r *wide) stage(n int, columns []int) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		from = append(from, r.nested(inner)+" x")
+		if r.lateral && len(segments) > 0 {
+			inner = r.apart(inner)
+		} else {
+			inner = r.nested(inner)
+		}
+		from = append(from, inner+" x")
 	}
 	for _, s := range segments {
 		inner, err := r.sum(s, parts[s])
@@ -198,7 +203,12 @@ func (r *wide) nested(text string) string {
 	if !r.shallow {
 		return "(" + text + ")"
 	}
-	at := slices.Index(r.named, text) // as many sums take the same rows
+	return r.apart(text) // as many sums take the same rows
+}
+
+// apart is a SELECT by a name.
+func (r *wide) apart(text string) string {
+	at := slices.Index(r.named, text)
 	if at < 0 {
 		at, r.named = len(r.named), append(r.named, text)
 	}
@@ -212,7 +222,7 @@ func (r *wide) with(text string) string {
 	}
 	var b strings.Builder
 	for i, q := range r.named {
-		fmt.Fprintf(&b, "%s q%d AS (%s)", map[bool]string{true: "WITH", false: ","}[i == 0], i+1, q)
+		fmt.Fprintf(&b, "%s q%d AS %s(%s)", map[bool]string{true: "WITH", false: ","}[i == 0], i+1, r.once, q)
 	}
 	r.named = nil
 	return b.String() + " " + text

@@ -1,0 +1,100 @@
+package dataset
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"mercer/internal/engine/option"
+	"mercer/internal/engine/units"
+)
+
+// Laboratories write <0.01 for what is below the least that they measure, and >100 for what is above the most. In a column of numbers such a cell is
+// its bound. Where most cells are such, or the numbers are few and whole, as in 0, 1, 2, >2, they are categories.
+
+// mostLevels is how many whole numbers are levels, of which >5 is one more.
+const mostLevels = 10
+
+// boundCount counts the bounds among the numbers of a column.
+type boundCount struct {
+	rows  int
+	line  int // of the first, 0: unknown
+	first string
+}
+
+// cutBound cuts the sign off a bound, such as < or ≥.
+func cutBound(cell []byte) (rest []byte, ok bool) {
+	cell = trimWide(cell)
+	r, size := utf8.DecodeRune(cell)
+	if !strings.ContainsRune("<>≤≥≦≧⩽⩾", r) {
+		return cell, false
+	}
+	rest = trimWide(bytes.TrimPrefix(cell[size:], []byte("=")))
+	return rest, len(rest) > 0
+}
+
+// withoutBounds takes bounds among the cells for the numbers that they have.
+func (a *attribute) withoutBounds(decimals string) {
+	for _, by := range []byte(decimals) {
+		n := &numberCoder{decimal: by, scales: true}
+		cells, first, bounds, levels := slices.Clone(a.cells), "", 0, map[string]bool{}
+		for i, cell := range cells {
+			b, isBound := cutBound([]byte(cell))
+			number, _ := splitUnit(b)
+			if _, ok := n.value(number); isBound && ok {
+				bounds, first, cells[i] = bounds+1, cmp.Or(first, cell), string(b)
+			} else if len(levels) <= mostLevels && !noNumber(b) {
+				levels[cell] = true
+			}
+		}
+		whole := !slices.ContainsFunc(cells, func(cell string) bool { return strings.ContainsAny(cell, ".,") })
+		if bounds == 0 || 2*bounds > len(cells) || whole && len(levels) <= mostLevels {
+			continue
+		}
+		right := *a
+		right.cells, right.bounds, right.bound, right.text, right.found = cells, true, first, isText(cells), KindNumber
+		if right.guessNumbers(decimals); right.found == KindNumber {
+			*a = right
+			return
+		}
+	}
+}
+
+// takeBounds tells of the bounds that the pass over all rows found in a column of numbers, and has them read as numbers.
+func (t *table) takeBounds(by *collector, i int) {
+	a, r, b := &t.attributes[i], &t.roles[i], &by.bounds[i]
+	if b.rows == 0 || a.measure != measureNumber && a.measure != measureWritten {
+		return
+	}
+	where := ""
+	if b.line > 0 {
+		where = ", first in line " + units.Count(b.line)
+	}
+	t.notice(i, "bounds", "has bounds such as %q in %s%s, which count as their numbers; %s takes the column as text", shorten([]byte(b.first)),
+		units.Plural(b.rows, "row"), where, option.Set("categorical", a.name))
+	if r.kind == numeric {
+		t.schema.Columns[r.input].Coding = &Coding{Kind: CodedNumber, Decimal: string(t.schema.decimal())}
+		r.kind, a.coding = coded, t.schema.Columns[r.input].Coding
+	}
+	if a.coding != nil {
+		a.coding.Bounds = true
+	}
+}
+
+// noteBound counts a bound.
+func (c *collecting) noteBound(i int, cell []byte) {
+	if b := &c.bounds[i]; b.rows == 0 || c.line < b.line {
+		b.line, b.first = c.line, string(cell)
+	}
+	c.bounds[i].rows++
+}
+
+// add adds bounds of other rows.
+func (b *boundCount) add(o *boundCount) {
+	if o.rows > 0 && (b.rows == 0 || o.line < b.line) {
+		b.line, b.first = o.line, o.first
+	}
+	b.rows += o.rows
+}

@@ -1,0 +1,67 @@
+package dataset
+
+import (
+	"math"
+	"slices"
+
+	"mercer/internal/engine/option"
+)
+
+// Numbers such as 999 and -9 stand for missing values in many tables, and nobody says so. What tells them from values is that they are far from
+// all others and come again and again.
+const (
+	standInShare  = 0.01
+	standInTimes  = 10
+	standInSpike  = 20 // how many times as often as its neighbour -1 is
+	standInValues = 50 // different values beside -1
+)
+
+// tellOfStandIns tells of a number that seems to stand for missing values in a column.
+func (t *table) tellOfStandIns(c *collected, i int) {
+	a, col := &t.attributes[i], &c.columns[i]
+	if a.measure != measureNumber && a.measure != measureWritten || !t.schema.Header {
+		return
+	}
+	var values []float64
+	for _, row := range c.sample {
+		if v := row.values[i]; v-v == 0 {
+			values = append(values, v)
+		}
+	}
+	slices.Sort(values)
+	n := len(values)
+	if n == 0 || values[0] != col.min && values[n-1] != col.max {
+		return
+	}
+	for _, v := range []float64{col.min, col.max} {
+		from, _ := slices.BinarySearch(values, v)
+		to, _ := slices.BinarySearch(values, math.Nextafter(v, math.Inf(1)))
+		count := to - from
+		rest := slices.Concat(values[:from], values[to:])
+		if count < standInTimes || float64(count) < standInShare*float64(n) || len(rest) < standInTimes || !standsIn(v, count, rest) {
+			continue
+		}
+		share := 100 * float64(count) / float64(c.rows) * float64(c.rows-col.missing) / float64(n)
+		t.notice(i, "missing", "has %s in %.2g %% of the rows, and otherwise numbers from %s to %s; if it stands for a missing value, %s says so", number(v),
+			share, number(rest[0]), number(rest[len(rest)-1]), option.Set("na", number(v)))
+	}
+}
+
+// standsIn says that a number looks like one that stands for missing values among others, which are sorted.
+func standsIn(v float64, count int, rest []float64) bool {
+	least, most := rest[0], rest[len(rest)-1]
+	if least == most {
+		return false
+	}
+	if v == -1 {
+		near, _ := slices.BinarySearch(rest, math.Nextafter(least, math.Inf(1)))
+		different := len(slices.Compact(slices.Clone(rest)))
+		return least >= 0 && different > standInValues && count >= standInSpike*near
+	}
+	nines := math.Abs(v)
+	for nines > 9 && math.Mod(nines, 10) == 9 {
+		nines = math.Floor(nines / 10)
+	}
+	gap := max(least-v, v-most)
+	return nines == 9 && v != 9 && gap >= most-least && gap >= math.Abs(v)/2
+}

@@ -1,0 +1,49 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// A number that stands for missing values is told of where it is far from all others and frequent, and no other is.
+func TestNumbersThatStandForMissingValues(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		cell  func(r *rand.Rand) float64 // of those that are values
+		code  float64
+		share float64
+		told  bool
+	}{
+		{"days", func(r *rand.Rand) float64 { return float64(r.IntN(30)) }, 999, .1, true},
+		{"flag", func(r *rand.Rand) float64 { return float64(r.IntN(2)) }, 99, .05, true},
+		{"temperature", func(r *rand.Rand) float64 { return r.NormFloat64()*8 + 12 }, -999, .02, true},
+		{"amount", func(r *rand.Rand) float64 { return float64(r.IntN(800)) }, -1, .4, true},
+		{"age", func(r *rand.Rand) float64 { return float64(r.IntN(95)) }, 99, .1, false},
+		{"grade", func(r *rand.Rand) float64 { return float64(r.IntN(6)) }, -1, .2, false},
+		{"rare", func(r *rand.Rand) float64 { return float64(r.IntN(30)) }, 999, .002, false},
+		{"round", func(r *rand.Rand) float64 { return float64(r.IntN(30)) }, 1000, .1, false},
+		{"digit", func(r *rand.Rand) float64 { return float64(r.IntN(3)) }, 9, .1, false},
+		{"change", func(r *rand.Rand) float64 { return r.NormFloat64() }, -1, .1, false},
+	} {
+		r := rand.New(rand.NewPCG(1, 2))
+		text := "x,z,y\n"
+		for i := range 1500 {
+			v := c.cell(r)
+			if r.Float64() < c.share {
+				v = c.code
+			}
+			text += fmt.Sprintf("%g,%d.5,%d\n", v, i%17, i%2)
+		}
+		f, err := OpenBytes(context.Background(), "f", []byte(text), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(f.Notices()); strings.Contains(got, fmt.Sprintf("; if it stands for a missing value, na=%g says so", c.code)) != c.told ||
+			!c.told && strings.Contains(got, "stands for") {
+			t.Errorf("%s: told %s", c.name, got)
+		}
+	}
+}
