@@ -63,6 +63,7 @@ var withoutTables = map[string]string{
 	"shard merge":       "a plan",
 	"shard predict":     "a plan",
 	"shard next":        "a plan",
+	"shard remove":      "a plan",
 	"shard run":         "a plan",
 	"shard solve":       "a plan",
 }

@@ -32,10 +32,11 @@ var working = map[string]string{
 
 // brief are commands that do nothing to be interrupted, or are interrupted elsewhere.
 var brief = map[string]string{
-	"maps":       "prints a list",
-	"serve":      "TestSecondSignalEndsAtOnce",
-	"shard next": "reads what is merged",
-	"shard plan": "reads no rows",
+	"maps":         "prints a list",
+	"serve":        "TestSecondSignalEndsAtOnce",
+	"shard next":   "reads what is merged",
+	"shard plan":   "reads no rows",
+	"shard remove": "removes files, the plan last",
 }
 
 // workOf returns a way for each command that takes time, and for each learner, the default among them; a new one that has none fails the test.

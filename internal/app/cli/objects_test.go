@@ -76,6 +76,24 @@ func TestObjectsAreAsFiles(t *testing.T) {
 		ok(t, "shard", "predict", there, "s3://shop/s.mercer", "-o", "s3://shop/scored", "--shard", "1")
 		same("scored/shard-00001.csv", at("scored/shard-00001.csv"))
 	}
+	o.Put("plans/f/data/copy.parquet", []byte("x"))
+	o.Put("plans/f/mine.txt", []byte("x"))
+	for _, plan := range []string{at("f"), "s3://shop/plans/f/"} {
+		if said := ok(t, "shard", "remove", plan, "--json"); !strings.Contains(said, `"files":`) {
+			t.Error(said)
+		}
+		if r := mercer(t, "shard", "remove", plan); r.code != 1 {
+			t.Error("a plan that is gone is removed again")
+		}
+	}
+	for _, key := range o.Keys() {
+		if strings.HasPrefix(key, "plans/f/") && key != "plans/f/mine.txt" {
+			t.Errorf("%s is left", key)
+		}
+	}
+	if _, err := os.Stat(at("f")); err == nil {
+		t.Error("the folder of the plan is left")
+	}
 	o.Put("in/flowers.csv", []byte(strings.Replace(table, "1", "2", 1)))
 	if r := mercer(t, "shard", "run", "s3://shop/plans/flowers", "--round", "survey", "--all"); r.code != 1 ||
 		!strings.Contains(r.stderr, "s3://shop/in/flowers.csv: is another object than when it was divided") {

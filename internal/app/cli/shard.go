@@ -28,7 +28,8 @@ Airflow, a shell. "plan" divides the data into pieces and these into shards. The
 "run" runs one shard, on any machine that sees the data and the folder of the plan, and "merge" puts
 together what all shards have found. "solve" makes the model after the last round. A round looks at
 tables (what their columns hold), one surveys the rows, one collects statistics of their features; "next"
-names the one that is next. "predict" predicts the rows of a shard, by a model of any kind.
+names the one that is next. "predict" predicts the rows of a shard, by a model of any
+kind, and "remove" removes what the rounds have written.
 
 Sums are added by a tree over the pieces, and rows are drawn by their place in a piece, so the
 model has the same bytes for any number of shards, in any order. A shard that runs twice counts
@@ -42,13 +43,13 @@ docs/shards.md has examples and what it costs.`,
   mercer shard solve plan -o clicks.mercer`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("no command; shard has plan, run, merge, next, solve and predict")
+				return usagef("no command; shard has plan, run, merge, next, solve, predict and remove")
 			}
-			return usagef("shard has no command %q; it has plan, run, merge, next, solve and predict", args[0])
+			return usagef("shard has no command %q; it has plan, run, merge, next, solve, predict and remove", args[0])
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
-	cmd.AddCommand(newShardPlan(), newShardRun(), newShardMerge(), newShardNext(), newShardSolve(), newShardPredict())
+	cmd.AddCommand(newShardPlan(), newShardRun(), newShardMerge(), newShardNext(), newShardSolve(), newShardPredict(), newShardRemove())
 	return cmd
 }
 
@@ -337,8 +338,9 @@ message names it. With --round, a round that is merged already, or that the data
 }
 
 func newShardNext() *cobra.Command {
-	return &cobra.Command{
-		Use:   "next PLAN",
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "next [flags] PLAN",
 		Short: "Print the round that is next",
 		Long: `Print the name of the round of PLAN that is to be run and merged next, and nothing after the last, when the model can be
 made. So a loop ends by itself, also of learners whose number of passes is seen when they are done.`,
@@ -350,12 +352,47 @@ made. So a loop ends by itself, also of learners whose number of passes is seen 
 				return err
 			}
 			round, err := w.Next(cmd.Context())
-			if err == nil && round != "" {
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return render.JSON(cmd.OutOrStdout(), render.NextRound{Next: round, Shards: w.Plan.Shards()})
+			}
+			if round != "" {
 				fmt.Fprintln(cmd.OutOrStdout(), round)
 			}
-			return err
+			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, with the number of shards")
+	return cmd
+}
+
+func newShardRemove() *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:         "remove [flags] PLAN",
+		Annotations: map[string]string{written: "some files of the plan are gone, and the same command removes the others"},
+		Short:       "Remove a plan and what its rounds have written",
+		Long: `Remove PLAN, and all that its rounds have written to its folder or object store: nothing else there, but data
+that were copied into its folder "data". The model and the data of the plan stay.`,
+		Example: `  mercer shard remove s3://shop/plan`,
+		Args:    nArgs(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := shard.Remove(cmd.Context(), shard.At(args[0]))
+			if err != nil {
+				return err
+			}
+			result := render.Removed{Plan: args[0], Files: n}
+			if asJSON {
+				return render.JSON(cmd.OutOrStdout(), result)
+			}
+			result.Text(cmd.OutOrStdout())
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
+	return cmd
 }
 
 func newShardSolve() *cobra.Command {

@@ -90,6 +90,23 @@ func (m Merged) Text(w io.Writer, folder string) {
 	fmt.Fprintf(w, "next: mercer shard run %s --round %s\n", visible.Text(folder), m.Next)
 }
 
+// NextRound is the round that is next, "" after the last.
+type NextRound struct {
+	Next   string `json:"next"`
+	Shards int    `json:"shards"`
+}
+
+// Removed is what became of a plan.
+type Removed struct {
+	Plan  string `json:"plan"`
+	Files int    `json:"files"`
+}
+
+// Text says so.
+func (r Removed) Text(w io.Writer) {
+	fmt.Fprintf(w, "removed %s of %s\n", units.Plural(r.Files, "file"), visible.Text(r.Plan))
+}
+
 // EstimateText says what a training in shards would take.
 func EstimateText(w io.Writer, e *shard.Estimate) {
 	Line(w, "rows", "%s of %s dimensions, %s in %s", units.Count(e.Rows), units.Count(e.Dim), units.Bytes(e.Bytes), units.Plural(e.Pieces, "piece"))

@@ -35,6 +35,9 @@ type Store interface {
 	// Writable says, before long work, why an object could not be written.
 	Writable(ctx context.Context, address string) error
 
+	// Delete removes an object; it is no error if there is none.
+	Delete(ctx context.Context, address string) error
+
 	// Put writes an object of size bytes, which appears whole or not at all.
 	Put(ctx context.Context, address string, r io.Reader, size int64) error
 }
@@ -67,6 +70,9 @@ func List(ctx context.Context, address string, most int) ([]string, error) {
 // Writable is that of the store.
 func Writable(ctx context.Context, address string) error { return store.Writable(ctx, address) }
 
+// Delete is that of the store.
+func Delete(ctx context.Context, address string) error { return store.Delete(ctx, address) }
+
 // Put is that of the store.
 func Put(ctx context.Context, address string, r io.Reader, size int64) error {
 	return store.Put(ctx, address, r, size)
@@ -86,6 +92,8 @@ func (n none) List(_ context.Context, address string, _ int) ([]string, error) {
 }
 
 func (n none) Writable(_ context.Context, address string) error { return n.error(address) }
+
+func (n none) Delete(_ context.Context, address string) error { return n.error(address) }
 
 func (n none) Put(_ context.Context, address string, _ io.Reader, _ int64) error {
 	return n.error(address)

@@ -97,6 +97,9 @@ func (o *Objects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case key == "" && r.Method == http.MethodGet:
 		o.list(w, r)
 	case key == "":
+	case r.Method == http.MethodDelete:
+		o.Delete(key)
+		w.WriteHeader(http.StatusNoContent)
 	case r.Method == http.MethodPut, r.Method == http.MethodPost:
 		o.put(w, r, key)
 	default:

@@ -2,10 +2,12 @@ package shard
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,6 +26,17 @@ type Store interface {
 
 	// Read opens a file of size bytes. If there is none, the error is fs.ErrNotExist.
 	Read(ctx context.Context, file string) (r io.ReadCloser, size int64, err error)
+}
+
+// Place is a store that lasts.
+type Place interface {
+	Store
+
+	// List lists its files.
+	List(ctx context.Context) ([]string, error)
+
+	// Delete removes a file.
+	Delete(ctx context.Context, file string) error
 }
 
 // Dir is a store in a folder.
@@ -78,8 +91,29 @@ func (d Dir) Read(ctx context.Context, file string) (io.ReadCloser, int64, error
 	return f, st.Size(), nil
 }
 
+// List implements Place.
+func (d Dir) List(ctx context.Context) (files []string, err error) {
+	err = filepath.WalkDir(string(d), func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			name, _ := filepath.Rel(string(d), path)
+			files = append(files, filepath.ToSlash(name))
+		}
+		return cmp.Or(err, ctx.Err())
+	})
+	return files, err
+}
+
+// Delete implements Place. A folder that becomes empty goes with its last file.
+func (d Dir) Delete(_ context.Context, file string) error {
+	err := os.Remove(d.Name(file))
+	for folder := filepath.Dir(d.Name(file)); err == nil && os.Remove(folder) == nil && folder != filepath.Clean(string(d)); {
+		folder = filepath.Dir(folder)
+	}
+	return err
+}
+
 // At is the store at a path: a folder, or the address of a part of an object store such as s3://BUCKET/PREFIX. Either may be that of plan.json.
-func At(path string) Store {
+func At(path string) Place {
 	if remote.Is(path) {
 		return objects(strings.TrimRight(strings.TrimSuffix(path, planFile), "/"))
 	}
@@ -90,7 +124,7 @@ func At(path string) Store {
 }
 
 // Create is At of a folder, which it makes if it is not there, or of a part of an object store.
-func Create(path string) (Store, error) {
+func Create(path string) (Place, error) {
 	if !remote.Is(path) {
 		if err := atomicfile.MkdirAll(path, 0o777); err != nil {
 			return nil, err
@@ -129,6 +163,20 @@ func (o objects) Write(ctx context.Context, file string, write func(io.Writer) e
 // Read implements Store.
 func (o objects) Read(ctx context.Context, file string) (io.ReadCloser, int64, error) {
 	return remote.Read(ctx, o.Name(file))
+}
+
+// List implements Place.
+func (o objects) List(ctx context.Context) ([]string, error) {
+	files, err := remote.List(ctx, string(o)+"/", math.MaxInt)
+	for i, address := range files {
+		files[i] = strings.TrimPrefix(address, string(o)+"/")
+	}
+	return files, err
+}
+
+// Delete implements Place.
+func (o objects) Delete(ctx context.Context, file string) error {
+	return remote.Delete(ctx, o.Name(file))
 }
 
 // memory is a store for one process.

@@ -316,6 +316,19 @@ func (store) Writable(ctx context.Context, address string) error {
 	return told(address, err)
 }
 
+// Delete implements remote.Store.
+func (store) Delete(ctx context.Context, address string) error {
+	bucket, key, err := split(address)
+	if err != nil {
+		return err
+	}
+	c, err := clientFor(address)
+	if err == nil {
+		err = c.RemoveObject(ctx, bucket, key, minio.RemoveObjectOptions{})
+	}
+	return told(address, err)
+}
+
 // Put implements remote.Store.
 func (store) Put(ctx context.Context, address string, r io.Reader, size int64) error {
 	bucket, key, err := split(address)
