@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import pathlib
@@ -46,7 +47,7 @@ def train(df: DataFrame | str, label: str, *, folder: str | None = None, shards:
     """Trains on a DataFrame, or on files that all workers see (a path or a pattern), and returns the bytes of the model's file.
 
     options are the flags of mercer shard plan (features=8192, learner="svm", c=1, lambda_="auto", …). folder is one that the driver
-    and all workers see under the same path; without it, spark.mercer.folder of the configuration is. The model depends on the rows,
+    and all workers see under the same path, or s3://BUCKET/PREFIX; without it, spark.mercer.folder of the configuration is. The model depends on the rows,
     the options and piece_rows, the mean rows of a piece, alone: not on how the rows were distributed or in which order, nor on
     shards, the tasks of a round. progress is called with how far a round is; True writes it to standard error.
     """
@@ -61,13 +62,15 @@ def train(df: DataFrame | str, label: str, *, folder: str | None = None, shards:
     work = os.path.join(_folder(spark, folder), f"mercer-{uuid.uuid4().hex}")
     tell = _teller(progress)
     with _removed(work):
-        os.makedirs(os.path.join(work, "plan"))
+        if not _is_object(work):
+            os.makedirs(os.path.join(work, "plan"))
         options = {"label": label, **options}
         if isinstance(df, DataFrame):
-            _write(df, os.path.join(work, "rows"), piece_rows, options)
-            path, options["piece"] = os.path.join(work, "rows"), _WHOLE
+            path = os.path.join(work, "plan", "data")
+            _write(df, path, piece_rows, options)
+            options["piece"] = _WHOLE
         else:
-            path = os.path.abspath(df)
+            path = df if _is_object(df) else os.path.abspath(df)
         _plan(spark, path, os.path.join(work, "plan"), shards, options)
         return _rounds(spark, work, tell)
 
@@ -85,7 +88,11 @@ def _folder(spark: SparkSession, folder: str | None) -> str:
         return tempfile.gettempdir()
     if folder is None:
         raise ValueError("give folder=, or spark.mercer.folder: one that the driver and all workers see under the same path")
-    return os.path.abspath(folder)
+    return folder.rstrip("/").replace("s3a://", "s3://") if folder.startswith(("s3://", "s3a://")) else os.path.abspath(folder)
+
+
+def _is_object(path: str) -> bool:
+    return path.startswith("s3://")
 
 
 @contextlib.contextmanager
@@ -94,7 +101,7 @@ def _removed(work: str) -> Iterator[None]:
     try:
         yield
     except BaseException as err:
-        if not isinstance(err, ValueError) and os.path.exists(os.path.join(work, "plan", "plan.json")):
+        if not isinstance(err, ValueError) and _planned(work):
             err.add_note(f"mercer_spark.resume({work!r}) goes on from the last round; remove the folder if you do not want that")
             raise
         _remove(work)
@@ -102,8 +109,20 @@ def _removed(work: str) -> Iterator[None]:
     _remove(work)
 
 
+def _planned(work: str) -> bool:
+    """Says whether there is a plan."""
+    try:
+        return bool(_program.run(_program.find(), "shard", "next", os.path.join(work, "plan"), "--json"))
+    except Exception:
+        return False
+
+
 def _remove(work: str) -> None:
     """Removes a folder under another name, so that tasks that were cancelled and still run put nothing into it."""
+    if _is_object(work):
+        with contextlib.suppress(Exception):
+            _program.run(_program.find(), "shard", "remove", os.path.join(work, "plan"))
+        return
     with contextlib.suppress(OSError):
         os.rename(work, gone := work + ".gone")
         shutil.rmtree(gone)
@@ -129,7 +148,33 @@ def _write(df: DataFrame, path: str, piece_rows: int | None, options: dict[str, 
     columns = [_columns.quoted(n) for n in flat.columns]
     pieces = -(-rows // (piece_rows or max(1, _PIECE_BYTES // (8 * len(columns)))))
     key = F.xxhash64(*columns)
-    flat.repartition(pieces, key).sortWithinPartitions(key, *columns).write.parquet("file://" + path)
+    parts = flat.repartition(pieces, key).sortWithinPartitions(key, *columns)
+    if not _is_object(path):
+        parts.write.parquet("file://" + path)
+        return
+    program = _program.sent(df.sparkSession.sparkContext, _program.find(), "mercer")
+
+    def task(batches: Any) -> Any:
+        import pyarrow as pa
+        from pyspark import TaskContext
+        first = next((b for b in batches if b.num_rows), None)
+        if first is None:
+            return
+        part = f"{path}/part-{TaskContext.get().partitionId():05d}.parquet"  # type: ignore[union-attr]
+
+        def feed(pipe: Any) -> None:
+            with pa.ipc.new_stream(pipe, first.schema) as to:
+                for batch in itertools.chain([first], batches):
+                    to.write_batch(batch)
+
+        try:
+            with _program.piped(_program.on_worker(program), ["convert", "-", part], feed) as said:
+                said.read()
+        except MercerError as err:  # it would be the same on any machine
+            yield pa.RecordBatch.from_pydict({"error": [str(err)]})
+
+    if found := parts.mapInArrow(task, "error string").collect():
+        raise MercerError(found[0]["error"])
 
 
 def _plan(spark: SparkSession, path: str, plan: str, shards: int | None, options: dict[str, Any]) -> None:
@@ -142,14 +187,15 @@ def _plan(spark: SparkSession, path: str, plan: str, shards: int | None, options
 
 
 def _rounds(spark: SparkSession, work: str, tell: Callable[[Progress], Any] | None) -> bytes:
-    program, plan, model = _program.find(), os.path.join(work, "plan"), os.path.join(work, "model.mercer")
-    shards = len(json.loads(pathlib.Path(plan, "plan.json").read_text())["shards"])
-    name = _program.run(program, "shard", "next", plan).strip()
+    program, plan = _program.find(), os.path.join(work, "plan")
+    first = json.loads(_program.run(program, "shard", "next", plan, "--json"))
+    name, shards = first["next"], first["shards"]
     while name:
         _round(spark, plan, name, shards, tell)
         name = json.loads(_program.run(program, "shard", "merge", plan, "--round", name, "--json"))["next"]
-    _program.run(program, "shard", "solve", plan, "-o", model)
-    return pathlib.Path(model).read_bytes()
+    with tempfile.TemporaryDirectory() as here:
+        _program.run(program, "shard", "solve", plan, "-o", os.path.join(here, "model.mercer"))
+        return pathlib.Path(here, "model.mercer").read_bytes()
 
 
 def _round(spark: SparkSession, plan: str, name: str, shards: int, tell: Callable[[Progress], Any] | None) -> None:

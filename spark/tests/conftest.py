@@ -81,7 +81,18 @@ def long(request):
 
 
 @pytest.fixture(scope="session")
-def cluster(tmp_path_factory):
+def store():
+    """The address of an object store, which the environment of all processes names."""
+    p = subprocess.Popen([os.environ["MERCER_OBJECTS"]], stdout=subprocess.PIPE, text=True)
+    address = p.stdout.readline().strip()
+    os.environ.update(AWS_ENDPOINT_URL=address, AWS_REGION="us-east-1", AWS_ACCESS_KEY_ID="someone", AWS_SECRET_ACCESS_KEY="secret")
+    yield address
+    p.kill()
+    p.wait()
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory, store):
     os.environ.update(SPARK_LOCAL_IP="127.0.0.1", JAVA_TOOL_OPTIONS=QUICK)
     c = Cluster(tmp_path_factory.mktemp("cluster"))
     try:

@@ -9,6 +9,7 @@ import re
 import subprocess
 import threading
 import time
+import urllib.request
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -74,6 +75,16 @@ def test_bytes_are_those_of_the_commands(houses, model, cluster):
     mercer("shard", "solve", plan, "-o", f"{plan}.mercer")
     assert open(f"{plan}.mercer", "rb").read() == model
     assert mercer_spark.train(files, "class", features=64, piece="1TiB", shards=2) == model  # files that are there already
+
+
+def test_a_training_in_an_object_store(houses, model, store):
+    told = []
+    assert mercer_spark.train(houses.drop("price"), "class", folder="s3a://shop/work/", progress=told.append, shards=2, **OPTIONS) == model
+    assert told[-1]["rows"] == 1500
+    with urllib.request.urlopen(f"{store}/shop?list-type=2") as r:
+        assert b"<Key>" not in r.read()  # what a training has written is removed
+    with pytest.raises(MercerError, match="s3://nobody/"):
+        mercer_spark.train(houses, "class", folder="s3://nobody/work", **OPTIONS)
 
 
 def test_predictions_are_those_of_the_command(houses, model, cluster):
