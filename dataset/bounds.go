@@ -24,11 +24,13 @@ type boundCount struct {
 	first string
 }
 
+const boundSigns = "<>≤≥≦≧⩽⩾"
+
 // cutBound cuts the sign off a bound, such as < or ≥.
 func cutBound(cell []byte) (rest []byte, ok bool) {
 	cell = trimWide(cell)
 	r, size := utf8.DecodeRune(cell)
-	if !strings.ContainsRune("<>≤≥≦≧⩽⩾", r) {
+	if !strings.ContainsRune(boundSigns, r) {
 		return cell, false
 	}
 	rest = trimWide(bytes.TrimPrefix(cell[size:], []byte("=")))
@@ -37,6 +39,9 @@ func cutBound(cell []byte) (rest []byte, ok bool) {
 
 // withoutBounds takes bounds among the cells for the numbers that they have.
 func (a *attribute) withoutBounds(decimals string) {
+	if !slices.ContainsFunc(a.cells, func(cell string) bool { return strings.ContainsAny(cell, boundSigns) }) {
+		return
+	}
 	for _, by := range []byte(decimals) {
 		n := &numberCoder{decimal: by, scales: true}
 		cells, first, bounds, levels := slices.Clone(a.cells), "", 0, map[string]bool{}

@@ -136,8 +136,20 @@ var currencies = []string{"USD", "EUR", "GBP", "CHF", "JPY", "CAD", "AUD", "NZD"
 	"PLN", "CZK", "HUF", "RON", "TRY", "RUB", "UAH", "ILS", "AED", "SAR", "THB", "IDR", "MYR", "PHP", "SFr.", "Fr.", "kr.", "kr", "Rs.", "Rs", "zł", "Kč", "Ft", "RM", "Rp",
 	"руб.", "р."}
 
+// currencyEnds says of a byte whether a currency that is written in letters begins (1) or ends (2) with it.
+var currencyEnds = func() (ends [256]byte) {
+	for _, c := range currencies {
+		ends[c[0]] |= 1
+		ends[c[len(c)-1]] |= 2
+	}
+	return ends
+}()
+
 // cutCurrency removes a currency before or after a number.
 func cutCurrency(b []byte) []byte {
+	if len(b) == 0 || !notDigit(rune(b[0])) && !notDigit(rune(b[len(b)-1])) {
+		return b // most cells
+	}
 	if at := bytes.IndexFunc(b, func(r rune) bool { return unicode.Is(unicode.Sc, r) }); at >= 0 {
 		_, size := utf8.DecodeRune(b[at:])
 		before, after := b[:at], b[at+size:]
@@ -147,6 +159,9 @@ func cutCurrency(b []byte) []byte {
 		if at <= 3 && !bytes.ContainsFunc(before, func(r rune) bool { return r < 'A' || r > 'Z' }) {
 			return trimWide(after)
 		}
+		return b
+	}
+	if currencyEnds[b[0]]&1 == 0 && currencyEnds[b[len(b)-1]]&2 == 0 {
 		return b
 	}
 	for _, c := range currencies {
@@ -170,6 +185,9 @@ func parseWritten(cell []byte, decimal byte) (v float64, ok bool) {
 			return v, true
 		}
 	}
+	if !bytes.ContainsAny(b, "0123456789") {
+		return parseNumber(b) // a word, in most cells
+	}
 	if v, ok := parseClock(b); ok {
 		return v, true
 	}
@@ -186,10 +204,11 @@ func parseWritten(cell []byte, decimal byte) (v float64, ok bool) {
 	}
 	b, negative = cutSign(b, negative)
 	scale := 1.0
-	for sign, by := range map[string]float64{"%": 100, "‰": 1000} {
-		if rest, found := bytes.CutSuffix(b, []byte(sign)); found {
-			scale, b = by, trimWide(rest)
-		}
+	if rest, found := bytes.CutSuffix(b, []byte("%")); found {
+		scale, b = 100, trimWide(rest)
+	}
+	if rest, found := bytes.CutSuffix(b, []byte("‰")); found {
+		scale, b = 1000, trimWide(rest)
 	}
 	plain, ok := withoutGroups(b, decimal)
 	if !ok {
@@ -204,6 +223,9 @@ func parseWritten(cell []byte, decimal byte) (v float64, ok bool) {
 
 // parseClock parses a time of the day or a duration, in hours.
 func parseClock(b []byte) (hours float64, ok bool) {
+	if bytes.IndexByte(b, ':') < 0 {
+		return 0, false
+	}
 	half := -1.0
 	for at, suffix := range []string{"AM", "PM"} {
 		if n := len(b) - len(suffix); n > 0 && strings.EqualFold(string(b[n:]), suffix) {
