@@ -28,7 +28,7 @@ func TestObjectsAreAsFiles(t *testing.T) {
 	ok(t, append([]string{"train", data, "-o", at("m")}, flags...)...)
 	text := ok(t, append([]string{"train", "s3://shop/in/flowers.csv", "-o", "s3://shop/m"}, flags...)...)
 	same("m", at("m"))
-	if !strings.Contains(text, "s3://shop/m") {
+	if !strings.Contains(text, "s3://shop/m (") || strings.Contains(text, "(0 B)") {
 		t.Error(text)
 	}
 	ok(t, "predict", at("m"), data, "-o", at("p.csv"))
@@ -118,6 +118,18 @@ func TestObjectsThatCannotBeHad(t *testing.T) {
 		if r := mercer(t, c.args...); r.code != 1 || !strings.Contains(r.stderr, c.want) {
 			t.Errorf("%v: %d, %s", c.args, r.code, r.stderr)
 		}
+	}
+	for _, c := range [][]string{
+		{"train", "s3://shop/in/", "-o", "s3://shop/in/day=1/m"},
+		{"train", "s3://shop/*/a.csv", "-o", "s3://shop/in/a.csv"},
+		{"convert", "s3://shop/in", "s3://shop/in/all.parquet"},
+	} {
+		if r := mercer(t, c...); r.code != 2 || !strings.Contains(r.stderr, "would be one of the objects of DATA s3://shop/") {
+			t.Errorf("%v: %d, %s", c, r.code, r.stderr)
+		}
+	}
+	if r := mercer(t, "tune", data, "-o", "m", "--journal", "s3://shop/j"); r.code != 1 || !strings.Contains(r.stderr, "give a file of this machine") {
+		t.Error(r.stderr)
 	}
 	o.Before = func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPut {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mercer/internal/engine/atomicfile"
+	"mercer/internal/engine/remote"
 )
 
 // GoesOn makes of an interruption an error that tells how to go on.
@@ -42,6 +44,9 @@ func checkApart(outputs []namedFile, inputs ...namedFile) error {
 			}
 		}
 		for _, in := range inputs {
+			if remote.Is(out.path) && remote.Is(in.path) && belowObject(in.path, out.path) {
+				return usagef("%s %s would be one of the objects of %s %s; give another name", out.by, out.path, in.by, in.path)
+			}
 			if err == nil && within(in.path, out.path) {
 				return usagef("%s %s is one of the files of %s %s, which it would replace; give another name",
 					out.by, out.path, in.by, in.path)
@@ -186,6 +191,18 @@ func within(folder, path string) bool {
 			return false
 		}
 	}
+}
+
+// belowObject says whether an object is below what the address of a folder or a pattern in a store stands for.
+func belowObject(folder, address string) bool {
+	folder = strings.TrimRight(folder, "/")
+	parts, depth := strings.Split(address, "/"), strings.Count(folder, "/")+1
+	if len(parts) < depth {
+		return false
+	}
+	above := strings.Join(parts[:depth], "/")
+	matches, _ := path.Match(folder, above)
+	return matches || above == folder
 }
 
 // writable says whether files can be written, before hours of work; a file without a path is none.

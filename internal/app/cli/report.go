@@ -134,10 +134,8 @@ func (v *Pages) Write(cmd *cobra.Command, page *report.Page, silent bool) error 
 
 // sizeOf is the size of a file that was just written, 0 if it is not there.
 func sizeOf(path string) int64 {
-	if st, err := os.Stat(path); err == nil {
-		return st.Size()
-	}
-	return 0
+	size, _ := bytesOf(path)
+	return size
 }
 
 // commandLine is the annotation of the root command that holds what was typed.

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"mercer/internal/engine/atomicfile"
+	"mercer/internal/engine/remote"
 )
 
 // Journal is an open file. Several goroutines may add to it.
@@ -135,6 +136,9 @@ func cannot(path string, err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
 		err = at.Err
+	}
+	if remote.Is(path) {
+		err = errors.New("lines are added to it, as to no object of a store; give a file of this machine")
 	}
 	return fmt.Errorf("%s: the journal cannot be opened: %w", path, err)
 }
