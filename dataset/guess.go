@@ -410,6 +410,9 @@ func (t *table) complete(ctx context.Context) error {
 		}
 	}
 	for i := range t.attributes {
+		if t.roles[i].kind == label {
+			t.tellOfStandIns(c, i)
+		}
 		if t.roles[i].kind == ignored || t.roles[i].kind == label {
 			continue
 		}

@@ -109,7 +109,7 @@ func shownAddress(path string) string {
 
 // ShownPath is a path, or an address without what might be secret in it.
 func ShownPath(path string) string {
-	if Local(path) {
+	if Local(path) || remote.Is(path) { // whose secrets are in the environment
 		return path
 	}
 	return shownAddress(path)

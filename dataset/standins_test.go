@@ -29,17 +29,25 @@ func TestNumbersThatStandForMissingValues(t *testing.T) {
 		{"change", func(r *rand.Rand) float64 { return r.NormFloat64() }, -1, .1, false},
 	} {
 		r := rand.New(rand.NewPCG(1, 2))
-		text := "x,z,y\n"
+		text, labels := "x,z,y\n", "z,x\n"
 		for i := range 1500 {
 			v := c.cell(r)
 			if r.Float64() < c.share {
 				v = c.code
 			}
 			text += fmt.Sprintf("%g,%d.5,%d\n", v, i%17, i%2)
+			labels += fmt.Sprintf("%d.5,%g\n", i%17, v)
 		}
 		f, err := OpenBytes(context.Background(), "f", []byte(text), Options{})
 		if err != nil {
 			t.Fatal(err)
+		}
+		g, err := OpenBytes(context.Background(), "f", []byte(labels), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(g.Notices()); strings.Contains(got, "stands for a missing value") != c.told {
+			t.Errorf("%s as labels: told %s", c.name, got)
 		}
 		if got := fmt.Sprint(f.Notices()); strings.Contains(got, fmt.Sprintf("; if it stands for a missing value, na=%g says so", c.code)) != c.told ||
 			!c.told && strings.Contains(got, "stands for") {

@@ -41,6 +41,18 @@ func TestObjectsAreAsFiles(t *testing.T) {
 		t.Error(text)
 	}
 
+	ok(t, "index", data, "-o", at("i"), "--ignore", "kind")
+	ok(t, "index", "s3://shop/in/flowers.csv", "-o", "s3://shop/i", "--ignore", "kind")
+	same("i", at("i"))
+	if found := ok(t, "search", "s3://shop/i", "s3://shop/in/flowers.csv", "--ignore", "kind"); found != ok(t, "search", at("i"), data, "--ignore", "kind") {
+		t.Error(found)
+	}
+	o.Put("in b/#1?.csv", []byte(table))
+	if text := ok(t, append([]string{"train", "s3://shop/in b/#1?.csv", "-o", at("m")}, flags...)...); !strings.Contains(text, "s3://shop/in b/#1?.csv") &&
+		!strings.Contains(text, "  #1?.csv: ") {
+		t.Error(text)
+	}
+
 	// In shards, of a folder with Parquet and of one file of text.
 	for from, to := range map[string]string{"s3://shop/in/flowers.csv": data, "s3://shop/parts/": at("f.parquet")} {
 		flags := append(flags, "--shards", "2", "--piece", "2KiB")

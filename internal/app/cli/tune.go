@@ -18,6 +18,7 @@ import (
 	"mercer/feature"
 	"mercer/internal/app/render"
 	"mercer/internal/engine/atomicfile"
+	"mercer/internal/engine/remote"
 	"mercer/internal/search"
 	"mercer/kernel"
 	"mercer/train"
@@ -313,6 +314,9 @@ func (t *tuning) checkFiles(path string) error {
 	o := &t.opt
 	if o.Journal == "" {
 		o.Journal = t.train.out + ".tune"
+		if remote.Is(t.train.out) { // lines are added to it, as to no object
+			o.Journal = filepath.Base(t.train.out) + ".tune"
+		}
 	}
 	outputs := []namedFile{{"--output", t.train.out}, {"--results", t.results}, {"--journal", o.Journal}}
 	if err := checkApart(outputs, namedFile{"DATA", path}, namedFile{"--test", t.train.test}, namedFile{"--test-labels", t.train.testLabels},

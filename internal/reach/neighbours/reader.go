@@ -2,6 +2,7 @@ package neighbours
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"mercer/internal/engine/remote"
 	"mercer/internal/engine/safetensors"
 	"mercer/internal/solve/pipeline"
 	"mercer/matrix"
@@ -21,6 +23,9 @@ import (
 // Open opens the index at a path. Its features are mapped into memory where the system can, and checked when Verify,
 // a change of the index or the first search of all rows reads them; all else is checked now.
 func Open(path string) (*Index, error) {
+	if remote.Is(path) {
+		return openObject(path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -46,6 +51,29 @@ func Open(path string) (*Index, error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
+	return opened(path, b, free)
+}
+
+// openObject opens an object of a store, which is read whole.
+func openObject(address string) (*Index, error) {
+	r, size, err := remote.Read(context.Background(), address)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	head := make([]byte, len(magic))
+	if _, err := io.ReadFull(r, head); err != nil || string(head) != magic {
+		return nil, fmt.Errorf("%s: not an index; mercer index makes one", address)
+	}
+	b := words(size)
+	if _, err := io.ReadFull(r, b[copy(b, head):]); err != nil {
+		return nil, fmt.Errorf("%s: %w", address, err)
+	}
+	return opened(address, b, func([]byte) {})
+}
+
+// opened is the index in the bytes of a file.
+func opened(path string, b []byte, free func([]byte)) (*Index, error) {
 	var x *Index
 	if err := guarded(path, func() error {
 		var err error
