@@ -2,11 +2,12 @@
 #
 #   step NAME COMMAND...    runs a command or a function, shows what it prints, and ends the run if it fails
 #   start NAME COMMAND...   begins one beside the steps that follow
-#   later NAME COMMAND...   puts one into a queue, which "start_queue" works off, two at a time, beside the steps that follow
+#   later NAME COMMAND...   puts one into a queue
+#   start_queue N           works the queue off in its order, N at a time, beside the steps that follow
 #   await NAME...           waits for what was started or queued, and shows the end of what it printed
 
 logs=$(mktemp -d)
-names=() queue=() failed=
+names=() queue=() groups=() failed=
 declare -A began
 
 step() {
@@ -20,7 +21,15 @@ step() {
 
 start() {
 	began[$1]=${*:2}
-	timed "$@" >"$logs/$1" 2>&1 &
+	beside timed "$@" >"$logs/$1" 2>&1
+}
+
+# beside COMMAND...: runs a command in the background, in a group of processes of its own, so that the end of the run ends all of them.
+beside() {
+	set -m
+	"$@" &
+	groups+=($!)
+	set +m
 }
 
 later() {
@@ -30,13 +39,16 @@ later() {
 
 start_queue() {
 	local worker
-	for worker in 1 2; do
-		for line in "${queue[@]}"; do
-			eval "set -- $line"
-			mkdir "$logs/$1.taken" 2>/dev/null || continue # the other one has it
-			timed "$@" >"$logs/$1" 2>&1
-			grep -q '^0 ' "$logs/$1.done" || break
-		done &
+	for worker in $(seq "$1"); do beside work_off; done
+}
+
+work_off() {
+	local line
+	for line in "${queue[@]}"; do
+		eval "set -- $line"
+		mkdir "$logs/$1.taken" 2>/dev/null || continue # another one has it
+		timed "$@" >"$logs/$1" 2>&1
+		grep -q '^0 ' "$logs/$1.done" || break
 	done
 }
 
@@ -84,10 +96,9 @@ account() {
 
 # finish prints each step's seconds, and as the last thing what failed.
 finish() {
-	local rc=$? name seconds processor
+	local rc=$? name group seconds processor
 	trap - EXIT
-	# shellcheck disable=SC2046
-	kill $(jobs -p) 2>/dev/null || true
+	for group in "${groups[@]}"; do kill -- "-$group" 2>/dev/null || true; done
 	printf '\nseconds  of them by a processor\n'
 	for name in "${names[@]}"; do
 		read -r _ seconds processor <"$logs/$name.done"

@@ -191,7 +191,7 @@ func TestParquetRowsAreThoseOfTheirText(t *testing.T) {
 	}
 	for seed := range uint64(6) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		file := parquetOf(parquetCases(rng, 1+rng.IntN(900)))
+		file := parquetOf(parquetCases(rng, 1+rng.IntN(450)))
 		for _, opt := range []Options{
 			{}, {Missing: "zero"}, {Missing: "mean"}, {Missing: "error"}, {Label: "none"}, {Columns: ColumnOptions{Carry: "*"}}, {Label: "long"}, {Label: "double", Missing: "zero"},
 			{Label: "float"}, {Label: "unsigned,long"}, {Label: "text"}, {Weight: "short"}, {BatchRows: 1}, {Columns: ColumnOptions{Ignore: "d*"}},

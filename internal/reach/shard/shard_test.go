@@ -132,7 +132,7 @@ func TestModelDoesNotDependOnShards(t *testing.T) {
 		{"landmarks", false, train.Config{Map: train.Map{Features: 48, Name: "nystrom"}, Learner: train.Ridge{}}},
 		{"components", true, train.Config{Map: train.Map{Features: 64, Name: "nystrom"}, Reduce: train.Reduction{Components: 20}}},
 	} {
-		path := table(t, dir, c.name+".csv", 1000, c.classes)
+		path := table(t, dir, c.name+".csv", 600, c.classes)
 		var want []byte
 		shards := []int{1, 3, 16}
 		if c.cfg.Map.Features == 48 {
@@ -143,7 +143,7 @@ func TestModelDoesNotDependOnShards(t *testing.T) {
 			shards = []int{7}
 		}
 		for i, n := range shards {
-			p, err := NewPlan(ctx, path, dataset.Options{}, c.cfg, n, 1700)
+			p, err := NewPlan(ctx, path, dataset.Options{}, c.cfg, n, 1000)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -124,11 +124,12 @@ func TestPartsHaveLogitsAndUnits(t *testing.T) {
 		t.Skip("seconds")
 	}
 	for _, classes := range []int{2, 3} {
-		x, y, _ := drawn(4500, classes, 4, 1)
+		rows := []int{2: 2400, 3: 4500}[classes] // three differ more from one place with fewer
+		x, y, _ := drawn(rows, classes, 4, 1)
 		xt, yt, p := drawn(2000, classes, 4, 2)
 		k := len(yt) / xt.Rows
-		opt := Options{Seed: 1, Kinds: quick, Leaf: 1000, Classes: true, Logistic: true, Held: true}
-		m, report, _ := inParts(t, x, y, k, 2300, opt)
+		opt := Options{Seed: 1, Kinds: quick, Leaf: rows * 2 / 9, Classes: true, Logistic: true, Held: true}
+		m, report, _ := inParts(t, x, y, k, rows/2+50, opt)
 		one, oneReport := fitted(t, x, y, k, nil, opt)
 		// The rows held out are numbered as those of the sample.
 		few := make([]float64, 0, len(y)/2)
