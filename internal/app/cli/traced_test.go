@@ -74,7 +74,7 @@ func traced(t *testing.T, temporary, stdin string, args []string, before func(c 
 		}
 		files[i+1] = f
 	}
-	attr := &syscall.ProcAttr{Sys: &syscall.SysProcAttr{Ptrace: true},
+	attr := &syscall.ProcAttr{Sys: &syscall.SysProcAttr{Ptrace: true, Setpgid: true},
 		Env: append(os.Environ(), "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", tracedEnv+"=1", patient+"=1", "TMPDIR="+temporary)}
 	for _, f := range files {
 		defer f.Close()
@@ -112,7 +112,7 @@ type tracer struct {
 }
 
 const (
-	ownChildren = 0x20000000 // __WNOTHREAD: those of this thread, not of other tests
+	ownChildren = 0x20000000 // __WNOTHREAD: those of this thread
 	exitKill    = 0x100000   // PTRACE_O_EXITKILL
 )
 
@@ -142,7 +142,8 @@ func init() {
 func (tr *tracer) run() (status syscall.WaitStatus, err error) {
 	options := syscall.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACESECCOMP | exitKill
 	for {
-		id, err := syscall.Wait4(-1, &status, syscall.WALL|ownChildren, nil)
+		// Those of its group: this thread may also have started a process of another test, which waits for that itself.
+		id, err := syscall.Wait4(-tr.pid, &status, syscall.WALL|ownChildren, nil)
 		if err == syscall.EINTR {
 			continue
 		}
