@@ -1,5 +1,7 @@
 package vec
 
+import "math"
+
 // Scale32 writes (x_j - shift_j)·factor_j, computed in float64, into dst, which may be x; a nil shift is none.
 // It panics if dst, shift or factor is shorter than x.
 func Scale32(dst, x []float32, shift, factor []float64) {
@@ -19,8 +21,24 @@ func Scale32(dst, x []float32, shift, factor []float64) {
 // Round32 rounds numbers to float32: dst_j = float32(x_j). It panics if dst is shorter than x.
 func Round32(dst []float32, x []float64) {
 	dst = dst[:len(x)]
-	for j := roundVectors(dst, x); j < len(x); j++ {
+	for j := roundVectors(dst, x, 0); j < len(x); j++ {
 		dst[j] = float32(x[j])
+	}
+}
+
+// negligible is a value of a kernel, of at most about 1, that is lost beside any other in float32, as are products of two of them.
+const negligible = 0x1p-60
+
+// RoundValues rounds values of a kernel to float32. Those below 2⁻⁶⁰ in absolute value become 0: machines take a hundred times as
+// long for products of numbers near the smallest that there are, and a narrow kernel has many. It panics if dst is shorter than x.
+func RoundValues(dst []float32, x []float64) {
+	dst = dst[:len(x)]
+	for j := roundVectors(dst, x, negligible); j < len(x); j++ {
+		if v := x[j]; math.Abs(v) < negligible {
+			dst[j] = 0
+		} else {
+			dst[j] = float32(v)
+		}
 	}
 }
 

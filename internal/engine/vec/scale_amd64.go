@@ -37,13 +37,13 @@ func scaleVectors(dst, x []float32, shift, factor []float64) int {
 }
 
 // roundVectors rounds the first numbers, as many as kernels take, and returns how many.
-func roundVectors(dst []float32, x []float64) int {
+func roundVectors(dst []float32, x []float64, least float64) int {
 	n := vectorsOf(len(x), 4)
 	for j := 0; j < n; j += scaleStep {
 		if step := min(scaleStep, n-j); level == avx512 {
-			round64_avx512(step, &dst[j], &x[j])
+			round64_avx512(step, &dst[j], &x[j], least)
 		} else {
-			round64_avx2(step, &dst[j], &x[j])
+			round64_avx2(step, &dst[j], &x[j], least)
 		}
 	}
 	return n

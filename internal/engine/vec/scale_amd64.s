@@ -58,26 +58,44 @@ loop:
 	VZEROUPPER
 	RET
 
-// func round64_avx512(n int, dst *float32, x *float64)
-// Requires: AVX, AVX512F
-TEXT ·round64_avx512(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ dst+8(FP), CX
-	MOVQ x+16(FP), DX
+// func round64_avx512(n int, dst *float32, x *float64, least float64)
+// Requires: AVX, AVX512DQ, AVX512F, SSE2
+TEXT ·round64_avx512(SB), NOSPLIT, $0-32
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVSD        least+24(FP), X0
+	VBROADCASTSD X0, Z0
 
 loop:
-	VMOVUPD   (DX), Z0
-	VCVTPD2PS Z0, Y0
-	VMOVUPS   Y0, (CX)
-	VMOVUPD   64(DX), Z0
-	VCVTPD2PS Z0, Y0
-	VMOVUPS   Y0, 32(CX)
+	VMOVUPD   (DX), Z1
+	VANDPD    scale_64_7fffffffffffffff<>+0(SB), Z1, Z2
+	VCMPPD    $0x15, Z0, Z2, K1
+	VMOVAPD.Z Z1, K1, Z1
+	VCVTPD2PS Z1, Y1
+	VMOVUPS   Y1, (CX)
+	VMOVUPD   64(DX), Z1
+	VANDPD    scale_64_7fffffffffffffff<>+0(SB), Z1, Z2
+	VCMPPD    $0x15, Z0, Z2, K1
+	VMOVAPD.Z Z1, K1, Z1
+	VCVTPD2PS Z1, Y1
+	VMOVUPS   Y1, 32(CX)
 	ADDQ      $0x00000080, DX
 	ADDQ      $0x40, CX
 	SUBQ      $0x10, AX
 	JNZ       loop
 	VZEROUPPER
 	RET
+
+DATA scale_64_7fffffffffffffff<>+0(SB)/8, $0x7fffffffffffffff
+DATA scale_64_7fffffffffffffff<>+8(SB)/8, $0x7fffffffffffffff
+DATA scale_64_7fffffffffffffff<>+16(SB)/8, $0x7fffffffffffffff
+DATA scale_64_7fffffffffffffff<>+24(SB)/8, $0x7fffffffffffffff
+DATA scale_64_7fffffffffffffff<>+32(SB)/8, $0x7fffffffffffffff
+DATA scale_64_7fffffffffffffff<>+40(SB)/8, $0x7fffffffffffffff
+DATA scale_64_7fffffffffffffff<>+48(SB)/8, $0x7fffffffffffffff
+DATA scale_64_7fffffffffffffff<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL scale_64_7fffffffffffffff<>(SB), RODATA|NOPTR, $64
 
 // func expand64_avx512(n int, dst *float64, x *float32)
 // Requires: AVX, AVX512F
@@ -214,20 +232,28 @@ loop:
 	VZEROUPPER
 	RET
 
-// func round64_avx2(n int, dst *float32, x *float64)
-// Requires: AVX
-TEXT ·round64_avx2(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ dst+8(FP), CX
-	MOVQ x+16(FP), DX
+// func round64_avx2(n int, dst *float32, x *float64, least float64)
+// Requires: AVX, AVX2, SSE2
+TEXT ·round64_avx2(SB), NOSPLIT, $0-32
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVSD        least+24(FP), X0
+	VBROADCASTSD X0, Y0
 
 loop:
-	VMOVUPD    (DX), Y0
-	VCVTPD2PSY Y0, X0
-	VMOVUPS    X0, (CX)
-	VMOVUPD    32(DX), Y0
-	VCVTPD2PSY Y0, X0
-	VMOVUPS    X0, 16(CX)
+	VMOVUPD    (DX), Y1
+	VANDPD     scale_64_7fffffffffffffff<>+0(SB), Y1, Y2
+	VCMPPD     $0x15, Y0, Y2, Y2
+	VANDPD     Y2, Y1, Y1
+	VCVTPD2PSY Y1, X1
+	VMOVUPS    X1, (CX)
+	VMOVUPD    32(DX), Y1
+	VANDPD     scale_64_7fffffffffffffff<>+0(SB), Y1, Y2
+	VCMPPD     $0x15, Y0, Y2, Y2
+	VANDPD     Y2, Y1, Y1
+	VCVTPD2PSY Y1, X1
+	VMOVUPS    X1, 16(CX)
 	ADDQ       $0x00000040, DX
 	ADDQ       $0x20, CX
 	SUBQ       $0x08, AX

@@ -4,7 +4,7 @@ package vec
 
 func scaleVectors(dst, x []float32, shift, factor []float64) int { return 0 }
 
-func roundVectors(dst []float32, x []float64) int { return 0 }
+func roundVectors(dst []float32, x []float64, least float64) int { return 0 }
 
 func expandVectors(dst []float64, x []float32) int { return 0 }
 

@@ -17,7 +17,7 @@ func scale64_avx512(n int, dst *float32, x *float32, shift *float64, factor *flo
 // round64_avx512 rounds numbers to float32; gen describes its arguments.
 //
 //go:noescape
-func round64_avx512(n int, dst *float32, x *float64)
+func round64_avx512(n int, dst *float32, x *float64, least float64)
 
 // expand64_avx512 converts numbers to float64; gen describes its arguments.
 //
@@ -47,7 +47,7 @@ func scale64_avx2(n int, dst *float32, x *float32, shift *float64, factor *float
 // round64_avx2 rounds numbers to float32; gen describes its arguments.
 //
 //go:noescape
-func round64_avx2(n int, dst *float32, x *float64)
+func round64_avx2(n int, dst *float32, x *float64, least float64)
 
 // expand64_avx2 converts numbers to float64; gen describes its arguments.
 //

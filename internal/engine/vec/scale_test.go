@@ -59,7 +59,7 @@ func TestRoundedNumbersAreThoseOfGo(t *testing.T) {
 	everyLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(82, 1))
 		special := []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.MaxFloat64, 3.4028235e38, 0x1.fffffefffffffp127,
-			0x1.ffffffp127, 1e-40, -1e-46, 1 + 0x1p-24, 1 + 0x1.8p-23, 1 + 0x1p-24 + 0x1p-50}
+			0x1.ffffffp127, 1e-40, -1e-46, 0x1p-60, -0x1.fffp-61, -0x1p-60, 0x1p-61, 1e-300, 1 + 0x1p-24, 1 + 0x1.8p-23, 1 + 0x1p-24 + 0x1p-50}
 		for _, n := range scaledLengths {
 			x := numbers[float64](r, n)
 			for j := range x {
@@ -75,14 +75,29 @@ func TestRoundedNumbersAreThoseOfGo(t *testing.T) {
 					t.Fatalf("%d numbers: %g at %d is rounded to %g", n, v, j, dst[j])
 				}
 			}
+			RoundValues(dst, x)
+			for j, v := range x {
+				want := float32(v)
+				if math.Abs(v) < 0x1p-60 {
+					want = 0
+				}
+				if !equalBits(dst[j], want) {
+					t.Fatalf("%d values: %g at %d is rounded to %g", n, v, j, dst[j])
+				}
+			}
 			if dst[n] != 7 {
 				t.Errorf("%d numbers: one more is written", n)
 			}
 		}
 		dst := make([]float32, 40)
-		Round32(dst, append(make([]float64, 39), math.NaN()))
-		if v := dst[39]; v == v {
-			t.Errorf("no number is rounded to %g", v)
+		for _, rounds := range []func(dst []float32, x []float64){Round32, RoundValues} {
+			for at := range dst {
+				x := make([]float64, len(dst))
+				x[at] = math.NaN()
+				if rounds(dst, x); dst[at] == dst[at] {
+					t.Errorf("no number is rounded to %g", dst[at])
+				}
+			}
 		}
 	})
 }

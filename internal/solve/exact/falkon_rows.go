@@ -106,7 +106,7 @@ func (f *falkon) load(b *falkonRows) {
 				s++
 			}
 			f.against.Rows(f.x, b.at[r], b.at[s-1]+1, b.wide[:(s-r)*m], b.work)
-			vec.Round32(b.narrow[r*m:s*m], b.wide[:(s-r)*m])
+			vec.RoundValues(b.narrow[r*m:s*m], b.wide[:(s-r)*m])
 			r = s
 		}
 	}
@@ -129,7 +129,7 @@ func (f *falkon) keep() error {
 		for i := lo; i < hi && f.ctx.Err() == nil; i += height {
 			j := min(i+height, hi)
 			f.against.Rows(f.x, i, j, wide[:(j-i)*f.m], work)
-			vec.Round32(f.kept[i*f.m:j*f.m], wide[:(j-i)*f.m])
+			vec.RoundValues(f.kept[i*f.m:j*f.m], wide[:(j-i)*f.m])
 		}
 	})
 	return f.ctx.Err()

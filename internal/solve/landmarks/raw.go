@@ -67,7 +67,7 @@ func (r *Ridge) RawValues(dst []float32, raw *Raw, i, j int) []float32 {
 		for row := lo; row < hi; row++ {
 			copy(out, raw.values[(i+row)*m:][:m])
 			r.against.Finish(raw.norms[i+row:][:1], out)
-			vec.Round32(dst[row*m:][:m], out)
+			vec.RoundValues(dst[row*m:][:m], out)
 		}
 	})
 	return dst

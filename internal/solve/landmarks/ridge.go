@@ -195,7 +195,7 @@ func (r *Ridge) Values(dst []float32, x *matrix.Dense) []float32 {
 		for b := lo; b < hi; b++ {
 			i, j := b*valueRows, min((b+1)*valueRows, x.Rows)
 			r.against.Rows(matrix.Rows{Dense: x}, i, j, out, work)
-			vec.Round32(dst[i*m:j*m], out[:(j-i)*m])
+			vec.RoundValues(dst[i*m:j*m], out[:(j-i)*m])
 		}
 	})
 	return dst

@@ -123,6 +123,7 @@ type boosting struct {
 	questions        []uint8                        // its bin
 	vary             []int                          // the columns of more than one bin
 	columns          []int                          // those that were drawn of them
+	groups           [][]int                        // of places in columns, whose sums are found at the same time
 	leafSums, leafHs []float64
 }
 
@@ -235,6 +236,7 @@ func (b *boosting) draw(t int) {
 	} else {
 		b.columns = append(b.columns, b.vary...)
 	}
+	b.group()
 	k := b.Outputs
 	signs := make([]float64, b.sketches*k)
 	for i := range signs {
@@ -258,6 +260,24 @@ func (b *boosting) draw(t int) {
 		}
 	}
 	b.ends[0].from, b.ends[0].to = 0, len(b.rows)
+}
+
+// atOnce is the number of columns whose sums are found at the same time: a row's sums are read once for all of them, and no addition waits
+// for the one before it.
+const atOnce = 4
+
+// group divides the columns into groups; one with one bin for most rows is alone.
+func (b *boosting) group() {
+	b.groups = b.groups[:0]
+	var many []int
+	for at, c := range b.columns {
+		if b.bins.others[c] != nil {
+			b.groups = append(b.groups, []int{at})
+		} else {
+			many = append(many, at)
+		}
+	}
+	b.groups = slices.AppendSeq(b.groups, slices.Chunk(many, atOnce))
 }
 
 // grow adds tree t.
@@ -300,30 +320,18 @@ func (b *boosting) split(level, column int, question uint8) {
 // ask finds the question that divides the leaves of a level best: with the largest Σ |G|²/(W + λ) over the leaves after it, for sums G of
 // gradients and W of weights.
 func (b *boosting) ask(level int) (column int, question uint8) {
-	size := Leaves / 2 * mostBins * (b.sketches + 1)
 	if slices.ContainsFunc(b.columns, func(c int) bool { return b.bins.others[c] != nil }) {
 		b.total(level)
 	}
-	vec.Parallel(len(b.columns), 1, func(lo, hi int) {
-		var scores [mostBins]float64
-		for i := lo; i < hi; i++ {
-			c := b.columns[i]
-			b.gains[c] = math.Inf(-1)
-			bins := len(b.bins.tops[c]) + 1
-			histogram := b.histograms[i*size:][:size]
-			if b.bins.others[c] != nil {
-				b.countOthers(histogram, c, level)
+	vec.Parallel(len(b.groups), 1, func(lo, hi int) {
+		for _, group := range b.groups[lo:hi] {
+			if c := b.columns[group[0]]; b.bins.others[c] != nil {
+				b.countOthers(b.sumsOf(group[0], 0), c, level)
 			} else {
-				b.count(histogram, c, level)
+				b.count(group, level)
 			}
-			clear(scores[:bins])
-			for l := range 1 << level {
-				b.divide(scores[:bins-1], histogram[l*mostBins*(b.sketches+1):][:bins*(b.sketches+1)])
-			}
-			for q, v := range scores[:bins-1] {
-				if v > b.gains[c] {
-					b.gains[c], b.questions[c] = v, uint8(q)
-				}
+			for _, at := range group {
+				b.judge(at, level)
 			}
 		}
 	})
@@ -334,111 +342,6 @@ func (b *boosting) ask(level int) (column int, question uint8) {
 		}
 	}
 	return column, b.questions[column]
-}
-
-// total adds up the sums of the leaves of a level, for columns with one bin for most rows.
-func (b *boosting) total(level int) {
-	stride := b.sketches + 1
-	for l := range 1 << level {
-		to := b.totals[l*stride:][:stride]
-		rows := b.rows[b.ends[l].from:b.ends[l].to]
-		for s := range to {
-			sum := 0.0
-			for _, i := range rows {
-				sum += b.sums[int(i)*stride+s]
-			}
-			to[s] = sum
-		}
-	}
-}
-
-// count turns the sums of a column's bins in the leaves of the level before into those of this level. Of the two leaves that each was divided
-// into it counts the one with fewer rows; the sums of the other one are what is left.
-func (b *boosting) count(histogram []float64, column, level int) {
-	of, leaf, size := b.bins.of[column], mostBins*(b.sketches+1), (len(b.bins.tops[column])+1)*(b.sketches+1)
-	if level == 0 {
-		b.countLeaf(histogram[:size], of, 0)
-		return
-	}
-	half := 1 << level >> 1
-	for l := range half {
-		low, high := histogram[l*leaf:][:size], histogram[(l+half)*leaf:][:size]
-		if below, above := b.ends[l], b.ends[l+half]; below.to-below.from < above.to-above.from {
-			copy(high, low)
-			b.countLeaf(low, of, l)
-			for s, v := range low {
-				high[s] -= v
-			}
-		} else {
-			b.countLeaf(high, of, l+half)
-			for s, v := range high {
-				low[s] -= v
-			}
-		}
-	}
-}
-
-// countLeaf finds the sums of a column's bins in a leaf.
-func (b *boosting) countLeaf(histogram []float64, of []uint8, leaf int) {
-	clear(histogram)
-	rows, stride := b.rows[b.ends[leaf].from:b.ends[leaf].to], b.sketches+1
-	switch stride {
-	case 2:
-		for _, i := range rows {
-			to, from := (*[2]float64)(histogram[2*int(of[i]):]), (*[2]float64)(b.sums[2*int(i):])
-			to[0] += from[0]
-			to[1] += from[1]
-		}
-	case 5:
-		for _, i := range rows {
-			to, from := (*[5]float64)(histogram[5*int(of[i]):]), (*[5]float64)(b.sums[5*int(i):])
-			to[0] += from[0]
-			to[1] += from[1]
-			to[2] += from[2]
-			to[3] += from[3]
-			to[4] += from[4]
-		}
-	default:
-		for _, i := range rows {
-			to := histogram[stride*int(of[i]):][:stride]
-			for s, v := range b.sums[int(i)*stride:][:stride] {
-				to[s] += v
-			}
-		}
-	}
-}
-
-// countOthers finds the sums of the bins of a column with one bin for most rows, by the rows in others.
-func (b *boosting) countOthers(histogram []float64, column, level int) {
-	stride, of := b.sketches+1, b.bins.of[column]
-	leaf, bins := mostBins*stride, len(b.bins.tops[column])+1
-	for l := range 1 << level {
-		clear(histogram[l*leaf:][:bins*stride])
-	}
-	if stride == 2 {
-		for _, i := range b.bins.others[column] {
-			to, from := (*[2]float64)(histogram[int(b.leaf[i])*leaf+2*int(of[i]):]), (*[2]float64)(b.sums[2*int(i):])
-			to[0] += from[0]
-			to[1] += from[1]
-		}
-	} else {
-		for _, i := range b.bins.others[column] {
-			to := histogram[int(b.leaf[i])*leaf+int(of[i])*stride:][:stride]
-			for s, v := range b.sums[int(i)*stride:][:stride] {
-				to[s] += v
-			}
-		}
-	}
-	for l := range 1 << level {
-		all, most := histogram[l*leaf:][:bins*stride], histogram[l*leaf+int(b.bins.common[column])*stride:][:stride]
-		for s := range most {
-			rest := 0.0
-			for at := s; at < len(all); at += stride {
-				rest += all[at]
-			}
-			most[s] = b.totals[l*stride+s] - rest
-		}
-	}
 }
 
 // divide adds to each question's score what it is for one leaf, from the sums of its bins.

@@ -81,14 +81,28 @@ func distances(s isa) {
 	RET()
 }
 
-// round rounds n float64, a multiple of twice the lanes, to float32.
+// round rounds n float64, a multiple of twice the lanes, to float32; those of less than least in absolute value become 0.
 func round(s isa) {
-	s.define("round", "func(n int, dst *float32, x *T)", "rounds numbers to float32; gen describes its arguments.")
+	s.define("round", "func(n int, dst *float32, x *T, least T)", "rounds numbers to float32; gen describes its arguments.")
 	n, dst, x := Load(Param("n"), GP64()), Load(Param("dst"), GP64()), Load(Param("x"), GP64())
-	v, store := s.vectors(2), toSingle(s)
+	least, sign := s.vector(), wide(8, 1<<63-1)
+	s.broadcast(Load(Param("least"), XMM()), least)
+	v, size, store := s.vectors(2), s.vectors(2), toSingle(s)
+	var large reg.OpmaskVirtual
+	if s.bytes == 64 {
+		large = K()
+	}
 	Label("loop")
 	for i := range v {
 		s.load(s.at(x, i), v[i])
+		s.and(sign, v[i], size[i])
+		if s.bytes == 64 {
+			VCMPPD(operand.U8(notLess), least, size[i], large)
+			VMOVAPD_Z(v[i], large, v[i])
+		} else {
+			VCMPPD(operand.U8(notLess), least, size[i], size[i])
+			VANDPD(size[i], v[i], v[i])
+		}
 		store(v[i], operand.Mem{Base: dst, Disp: i * s.bytes / 2})
 	}
 	ADDQ(operand.U32(2*s.bytes), x)
@@ -98,6 +112,9 @@ func round(s isa) {
 	VZEROUPPER()
 	RET()
 }
+
+// notLess is the number of the comparison that also holds for what is no number.
+const notLess = 0x15
 
 // expand converts n float32, a multiple of twice the lanes, to float64.
 func expand(s isa) {
