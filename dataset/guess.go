@@ -409,6 +409,7 @@ func (t *table) complete(ctx context.Context) error {
 			inputs++
 		}
 	}
+	summed := t.tellOfSums(c)
 	for i := range t.attributes {
 		if t.roles[i].kind == label {
 			t.tellOfStandIns(c, i)
@@ -421,7 +422,9 @@ func (t *table) complete(ctx context.Context) error {
 		if t.roles[i].isInput() {
 			t.takeBounds(by, i)
 			t.tellOfStandIns(c, i)
-			t.tellOfTotals(c, i)
+			if !summed {
+				t.tellOfTotals(c, i)
+			}
 		}
 		t.takeOffset(c, i)
 	}
