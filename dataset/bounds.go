@@ -93,14 +93,10 @@ func (t *table) takeBounds(by *collector, i int) {
 	if b.rows == 0 || a.measure != measureNumber && a.measure != measureWritten {
 		return
 	}
-	where := ""
-	if b.line > 0 {
-		where = ", first in line " + units.Count(b.line)
-	}
 	t.notice(i, "bounds", "has bounds such as %q in %s%s, which count as their numbers; %s takes the column as text", shorten([]byte(b.first)),
-		units.Plural(b.rows, "row"), where, option.Set("categorical", a.name))
+		units.Plural(b.rows, "row"), b.where(), option.Set("categorical", a.name))
 	if r.kind == numeric {
-		t.schema.Columns[r.input].Coding = &Coding{Kind: CodedNumber, Decimal: string(t.schema.decimal())}
+		t.schema.Columns[r.input].Coding = &Coding{Kind: CodedNumber, Decimal: string(t.schema.decimal()), Sign: noSign}
 		r.kind, a.coding = coded, t.schema.Columns[r.input].Coding
 	}
 	if a.coding != nil {
@@ -108,12 +104,12 @@ func (t *table) takeBounds(by *collector, i int) {
 	}
 }
 
-// noteBound counts a bound.
-func (c *collecting) noteBound(i int, cell []byte) {
-	if b := &c.bounds[i]; b.rows == 0 || c.line < b.line {
-		b.line, b.first = c.line, string(cell)
+// note counts a bound, or another cell that is told of.
+func (b *boundCount) note(line int, cell []byte) {
+	if b.rows == 0 || line < b.line {
+		b.line, b.first = line, string(cell)
 	}
-	c.bounds[i].rows++
+	b.rows++
 }
 
 // add adds bounds of other rows.

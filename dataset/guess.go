@@ -301,7 +301,7 @@ func (t *table) settle(i int) (Column, error) {
 		a.measure, t.roles[i].kind, column.Marks = measureNumber, numeric, a.marks
 		t.tellOfMarks(i)
 		if a.written || a.bounds || t.decimal == "," || a.text && a.kind == KindNumber {
-			column.Coding = &Coding{Kind: CodedNumber, Decimal: cmp.Or(a.decimal, t.decimal), Unit: a.unit, Scales: a.scales, Bounds: a.bounds}
+			column.Coding = &Coding{Kind: CodedNumber, Decimal: cmp.Or(a.decimal, t.decimal), Unit: a.unit, Scales: a.scales, Bounds: a.bounds, Sign: usualSign(a.cells)}
 			if (a.unit != "" || a.scales) && a.kind == "" {
 				t.notice(i, "numbers", "has numbers with units, such as %q; %s takes the column as text", a.cells[0], option.Set("categorical", a.name))
 			}
@@ -421,6 +421,7 @@ func (t *table) complete(ctx context.Context) error {
 		t.leaveOut(c, i, &inputs)
 		if t.roles[i].isInput() {
 			t.takeBounds(by, i)
+			t.tellOfSigns(by, i)
 			t.tellOfStandIns(c, i)
 			if !summed {
 				t.tellOfTotals(c, i)

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"mercer/internal/engine/option"
 	"mercer/internal/engine/units"
@@ -77,34 +76,23 @@ func (c *collected) isSum(i int, total float64) bool {
 	return others >= fewBelow
 }
 
-// tellOfUnits tells of numbers that are not of one unit: those in several currencies are taken without conversion, and those with several units, such
-// as kg and g, are categories.
+// tellOfUnits tells of numbers with several units, such as kg and g, which are categories.
 func (t *table) tellOfUnits(i int) {
 	a := &t.attributes[i]
+	if a.found != KindCategory || a.kind != "" {
+		return
+	}
 	var found []string
-	numbers := 0
 	for _, cell := range a.cells {
-		unit := ""
-		if at := strings.IndexFunc(cell, func(r rune) bool { return unicode.Is(unicode.Sc, r) }); at >= 0 {
-			unit = string([]rune(cell[at:])[:1])
-		} else if at := slices.IndexFunc(currencies, func(c string) bool { return strings.HasPrefix(cell, c) || strings.HasSuffix(cell, c) }); at >= 0 {
-			unit = currencies[at]
-		} else if a.found == KindCategory {
-			number, u := splitUnit(trimWide([]byte(cell)))
-			if _, ok := parseWritten(number, a.decimal[0]); ok && len(u) <= mostUnit && !strings.Contains(u, " ") && strings.Contains(cell, " ") {
-				unit = singular(u)
-				numbers++
-			}
+		number, unit := splitUnit(trimWide([]byte(cell)))
+		if _, ok := parseWritten(number, a.decimal[0]); !ok || len(unit) > mostUnit || strings.Contains(unit, " ") || !strings.ContainsAny(cell, " °") {
+			return
 		}
-		if unit != "" && !slices.Contains(found, unit) && len(found) < 8 {
+		if unit = singular(unit); unit != "" && !slices.Contains(found, unit) && len(found) < 8 {
 			found = append(found, unit)
 		}
 	}
-	switch {
-	case len(found) < 2 || a.kind != "":
-	case a.found == KindNumber && a.written:
-		t.notice(i, "units", "has amounts in %s, which are taken as they are written; convert them to one currency", strings.Join(found, " and "))
-	case a.found == KindCategory && numbers == len(a.cells) && len(found) < 8:
+	if len(found) > 1 && len(found) < 8 {
 		t.notice(i, "units", "has numbers with several units (%s), and is taken for text; convert them to one and give %s", strings.Join(found, ", "),
 			option.Set("numeric", a.name))
 	}
