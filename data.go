@@ -36,8 +36,8 @@ type opened struct {
 	close func() error // never nil
 }
 
-// Unseen is a value of a categorical column that the model does not know; it counts as none of those that
-// it knows.
+// Unseen is a value of a categorical column that the model does not know, which counts as none of those that it knows, or a number that is not
+// written as those of the training.
 type Unseen struct {
 	Data string // what the data are called
 	dataset.Unseen

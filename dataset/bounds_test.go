@@ -71,6 +71,15 @@ func TestBoundsAreNumbers(t *testing.T) {
 			}
 			return plain(i)
 		}), "≥100", 100, "in 1 row, first in line 2,502", KindNumber},
+		{"plus", column(60, every(5, "90+", whole(33))), "90+", 90, `such as "90+" in 12 rows, first in line 5`, KindNumber},
+		{"or more", column(60, every(5, "90 or more", whole(33))), "90 and over", 90, `such as "90 or more" in 12 rows`, KindNumber},
+		{"at least", column(2600, func(i int) string {
+			if i == 2500 {
+				return "More than 1,000"
+			}
+			return plain(i)
+		}), "at least 100", 100, "in 1 row, first in line 2,502", KindNumber},
+		{"more levels", column(200, every(5, "3+", whole(4))), "", 0, "", KindCategory},
 		{"gaps", column(60, every(7, "-", every(5, "<0.01", plain))), "<0.01", 0.01, "in 11 rows, first in line 5", KindNumber},
 		{"levels", column(200, every(5, ">3", whole(4))), "", 0, "", KindCategory},
 		{"most", column(60, every(2, "<0.1", every(3, "<0.2", plain))), "", 0, "", KindCategory},
@@ -84,7 +93,7 @@ func TestBoundsAreNumbers(t *testing.T) {
 		for _, form := range []struct{ name, text string }{{"a.csv", text}, {"a.jsonl", strings.TrimSuffix(lines, "{")}} {
 			notice := c.notice
 			if form.name == "a.jsonl" { // which has no line of names, and whose texts are texts where none of the first looks like a bound
-				if notice, _, _ = strings.Cut(notice, ", first"); c.name == "late" {
+				if notice, _, _ = strings.Cut(notice, ", first"); c.name == "late" || c.name == "at least" {
 					continue
 				}
 			}

@@ -24,6 +24,9 @@ type Coding struct {
 	// Bounds means that signs such as < and ≥ may stand before the numbers, which they make bounds: <0.01 counts as 0.01.
 	Bounds bool `json:"bounds,omitempty"`
 
+	// Sign is the currency of most numbers that have one, or % or ‰ if most numbers have it; "-" is none, and "" unknown.
+	Sign string `json:"sign,omitempty"`
+
 	// Offset is what CodedOffset subtracts.
 	Offset float64 `json:"offset,omitempty"`
 

@@ -16,16 +16,24 @@ type numberCoder struct {
 	unit    string
 	scales  bool
 	bounds  bool
+	sign    string
+	foreign bool   // what the training did not have is taken too
+	odd     string // how the last cell was not written as those of the training
 	mean    float64
 	offset  float64
 }
 
 func newNumberCoder(c *Coding, mean float64) *numberCoder {
-	return &numberCoder{decimal: c.Decimal[0], unit: c.Unit, scales: c.Scales, bounds: c.Bounds, mean: mean, offset: c.Offset}
+	return &numberCoder{decimal: c.Decimal[0], unit: c.Unit, scales: c.Scales, bounds: c.Bounds, sign: c.Sign, mean: mean, offset: c.Offset}
 }
 
 func (n *numberCoder) code(to []pair, cell []byte) ([]pair, bool, error) {
 	v, ok := n.value(cell)
+	if n.odd = ""; ok && n.foreign {
+		n.odd = n.otherSign(cell, v)
+	} else if n.foreign {
+		v, n.odd, ok = n.foreignValue(cell)
+	}
 	switch {
 	case !ok:
 		what := fmt.Sprintf("decimals after %q", string(n.decimal))
@@ -36,7 +44,7 @@ func (n *numberCoder) code(to []pair, cell []byte) ([]pair, bool, error) {
 	case !(v <= maxValue && v >= -maxValue):
 		return to, true, errors.New("the number is out of float32's range (3.4e38)")
 	}
-	return append(to, pair{0, float32(v - n.offset)}), true, nil
+	return append(to, pair{0, float32(v - n.offset)}), n.odd == "", nil
 }
 
 // value is the number in a cell of the column, in which true and false are 1 and 0.
@@ -123,7 +131,7 @@ func scaled(cells []string, decimal byte) bool {
 // codeCell implements cellCoder.
 func (n *numberCoder) codeCell(to []pair, c *cell) ([]pair, bool) {
 	v, ok := c.float()
-	if !ok || math.Abs(v) > maxValue {
+	if !ok || math.Abs(v) > maxValue || perCent(n.sign) && n.foreign {
 		return to, false
 	}
 	return append(to, pair{0, float32(v - n.offset)}), true

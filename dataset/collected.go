@@ -42,11 +42,12 @@ type collector struct {
 	documents [][]int64        // by column of measureWords: cells with a word, by bucket
 	marked    map[string]int   // rows of classes that are written like a missing value
 	bounds    []boundCount     // by column: bounds among numbers
+	signs     []boundCount     // by column: numbers with another sign
 }
 
 func newCollector(t *table) *collector {
 	n := len(t.attributes)
-	c := &collector{texts: make([]map[string]int, n), values: make([][]string, n), declared: make([]bool, n), documents: make([][]int64, n), marked: map[string]int{}, bounds: make([]boundCount, n)}
+	c := &collector{texts: make([]map[string]int, n), values: make([][]string, n), declared: make([]bool, n), documents: make([][]int64, n), marked: map[string]int{}, bounds: make([]boundCount, n), signs: make([]boundCount, n)}
 	for i, a := range t.attributes {
 		c.texts[i] = map[string]int{}
 		for _, v := range a.categories {

@@ -9,7 +9,7 @@ import (
 // beginCollecting prepares a parser of a collecting pass.
 func (p *tableParser) beginCollecting() {
 	n := len(p.attributes)
-	p.marked, p.bounds = map[string]int{}, make([]boundCount, n)
+	p.marked, p.bounds, p.signs = map[string]int{}, make([]boundCount, n), make([]boundCount, n)
 	p.gaps = make([][]float64, n)
 	p.met, p.measures, p.counts, p.texts = make([]map[string]int, n), make([]coder, n), make([][]int64, n), make([]*textCoder, n)
 	for i := range p.attributes {
@@ -41,8 +41,10 @@ func (p *tableParser) endCollecting() {
 	clear(p.marked)
 	for i := range p.bounds {
 		p.collector.bounds[i].add(&p.bounds[i])
+		p.collector.signs[i].add(&p.signs[i])
 	}
 	clear(p.bounds)
+	clear(p.signs)
 	for i, counts := range p.counts {
 		for k, n := range counts {
 			p.collector.documents[i][k] += n
@@ -99,7 +101,7 @@ func (p *tableParser) collectCell(i int, cell []byte) (float64, error) {
 			if v, ok = parseWritten(b, p.decimal); !ok || !isBound {
 				return wrongCell, nil
 			}
-			p.noteBound(i, cell)
+			p.bounds[i].note(p.line, cell)
 		}
 		return v, nil
 	case measureText:
@@ -113,11 +115,15 @@ func (p *tableParser) collectCell(i int, cell []byte) (float64, error) {
 	}
 	switch a.measure {
 	case measureWritten:
-		if v, ok := p.measures[i].(*numberCoder).value(cell); ok && slices.Contains(p.gaps[i], v) {
+		n := p.measures[i].(*numberCoder)
+		if v, ok := n.value(cell); ok && slices.Contains(p.gaps[i], v) {
 			return math.NaN(), nil
 		} else if ok {
 			if _, isBound := cutBound(cell); isBound {
-				p.noteBound(i, cell)
+				p.bounds[i].note(p.line, cell)
+			}
+			if n.otherSign(cell, v) != "" {
+				p.signs[i].note(p.line, cell)
 			}
 			return v, nil
 		}

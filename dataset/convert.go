@@ -409,7 +409,7 @@ func numbersAsText(ctx context.Context, in *packed, opt Options) (*textTable, er
 		return nil, err
 	}
 	if opt.LabelsFile != "" {
-		if src, err = withLabelsFile(ctx, src, opt.LabelsFile, opt.Encoding); err != nil {
+		if src, err = withLabelsFile(ctx, src, opt.LabelsFile, opt); err != nil {
 			return nil, err
 		}
 	}

@@ -64,6 +64,9 @@ func NewEncoder(s *Schema) *Encoder {
 		}
 		if c.Coding != nil {
 			col.coder = newCoder(c)
+			if n, isNumber := col.coder.(*numberCoder); isNumber {
+				n.foreign = true
+			}
 		}
 		if c.kind() == KindNumber {
 			col.gaps = gapsAmong(s.NA, c.Marks)
@@ -303,6 +306,9 @@ func (e *Encoder) cell(dst []float32, c *encodedColumn, v *cell) error {
 		return e.missing(dst, c)
 	}
 	x, ok := v.value(e.decimal)
+	if !ok && v.kind == cellText {
+		x, _, ok = foreignNumber(v.text, e.decimal)
+	}
 	switch {
 	case !ok:
 		text := v.bytes(&e.scratch)

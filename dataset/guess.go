@@ -301,7 +301,7 @@ func (t *table) settle(i int) (Column, error) {
 		a.measure, t.roles[i].kind, column.Marks = measureNumber, numeric, a.marks
 		t.tellOfMarks(i)
 		if a.written || a.bounds || t.decimal == "," || a.text && a.kind == KindNumber {
-			column.Coding = &Coding{Kind: CodedNumber, Decimal: cmp.Or(a.decimal, t.decimal), Unit: a.unit, Scales: a.scales, Bounds: a.bounds}
+			column.Coding = &Coding{Kind: CodedNumber, Decimal: cmp.Or(a.decimal, t.decimal), Unit: a.unit, Scales: a.scales, Bounds: a.bounds, Sign: usualSign(a.cells)}
 			if (a.unit != "" || a.scales) && a.kind == "" {
 				t.notice(i, "numbers", "has numbers with units, such as %q; %s takes the column as text", a.cells[0], option.Set("categorical", a.name))
 			}
@@ -409,6 +409,7 @@ func (t *table) complete(ctx context.Context) error {
 			inputs++
 		}
 	}
+	summed := t.tellOfSums(c)
 	for i := range t.attributes {
 		if t.roles[i].kind == label {
 			t.tellOfStandIns(c, i)
@@ -420,8 +421,11 @@ func (t *table) complete(ctx context.Context) error {
 		t.leaveOut(c, i, &inputs)
 		if t.roles[i].isInput() {
 			t.takeBounds(by, i)
+			t.tellOfSigns(by, i)
 			t.tellOfStandIns(c, i)
-			t.tellOfTotals(c, i)
+			if !summed {
+				t.tellOfTotals(c, i)
+			}
 		}
 		t.takeOffset(c, i)
 	}

@@ -18,7 +18,7 @@ type labelled struct {
 
 // withLabelsFile joins src with a file of labels: IDX, NPY or text, one row per label (or
 // one row of numbers for the targets of a row).
-func withLabelsFile(ctx context.Context, src Source, path, encoding string) (Source, error) {
+func withLabelsFile(ctx context.Context, src Source, path string, of Options) (Source, error) {
 	if len(src.Schema().Labels) > 0 {
 		return nil, twiceLabelled(src.Name())
 	}
@@ -27,7 +27,10 @@ func withLabelsFile(ctx context.Context, src Source, path, encoding string) (Sou
 		return nil, err
 	}
 	head := in.Head()
-	opt := Options{Label: "0", Header: "no", Encoding: encoding}
+	opt := Options{Label: "0", Header: "no", Encoding: of.Encoding}
+	if opt.Columns.Notice = of.Columns.Notice; of.Schema != nil {
+		opt.Columns.Notice = nil
+	}
 	if f := formatOf(head, false); len(head) > 0 && (f == nil || !f.array) {
 		opt.Format = "csv"
 	}
@@ -72,13 +75,7 @@ func newLabelSource(ctx context.Context, in *packed, opt Options) (Source, error
 		t.schema = Schema{Format: "csv", Width: 1, Labels: []Place{{"0", 0}}}
 		return t, nil
 	}
-	src, err := newSource(ctx, in, Options{Label: "none"})
-	if err != nil {
-		return nil, err
-	}
-	a := src.(*array)
-	a.allLabels()
-	return a, nil
+	return labelArray(ctx, in, opt.Columns.Notice)
 }
 
 // allLabels makes all columns labels.

@@ -19,6 +19,7 @@ type Look struct {
 	found     *collected
 	documents [][]int64    // by column, of words
 	bounds    []boundCount // by column, among numbers
+	signs     []boundCount // by column, other signs of numbers
 }
 
 var errLook = errors.New("the table has to be looked at")
@@ -36,7 +37,7 @@ func (d *Pieces) Look(ctx context.Context, i int, opt Options) (*Look, error) {
 	opt.look = func(t *table) (*collected, *collector, error) {
 		c, by, err := t.collect(ctx)
 		if err == nil {
-			l.found, l.documents, l.bounds, err = c, by.documents, by.bounds, errLook
+			l.found, l.documents, l.bounds, l.signs, err = c, by.documents, by.bounds, by.signs, errLook
 		}
 		return nil, nil, err
 	}
@@ -80,10 +81,12 @@ func (l *Look) Merge(next *Look) error {
 		x.merge(y, mostNumbers(n))
 	}
 	for j := range next.bounds {
-		b := next.bounds[j]
-		b.line = 0 // of which file?
-		l.bounds[j].line = 0
-		l.bounds[j].add(&b)
+		for _, c := range [2][2]*boundCount{{&l.bounds[j], &next.bounds[j]}, {&l.signs[j], &next.signs[j]}} {
+			b := *c[1]
+			b.line = 0 // of which file?
+			c[0].line = 0
+			c[0].add(&b)
+		}
 	}
 	for j, words := range next.documents {
 		for k, count := range words {
@@ -166,7 +169,7 @@ func (d *Pieces) Settle(ctx context.Context, l *Look, opt Options) (schema, all 
 		if l == nil || len(l.found.columns) != len(t.attributes) {
 			return nil, nil, fmt.Errorf("%s: the look was at another table", d.Path)
 		}
-		return l.found, &collector{documents: l.documents, bounds: l.bounds}, nil
+		return l.found, &collector{documents: l.documents, bounds: l.bounds, signs: l.signs}, nil
 	}
 	f, err := d.Open(ctx, 0, opt)
 	if err != nil {

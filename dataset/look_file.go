@@ -24,6 +24,8 @@ type lookColumn struct {
 	Values   [][]byte `json:"values,omitempty"`
 	Bounds   int      `json:"bounds,omitempty"`
 	Bound    string   `json:"bound,omitempty"` // the first
+	Signs    int      `json:"signs,omitempty"`
+	Sign     string   `json:"sign,omitempty"` // the first
 }
 
 // lookFormat names the format in the metadata.
@@ -41,6 +43,7 @@ func (l *Look) Write(w io.Writer, meta map[string]string) error {
 		columns[j] = lookColumn{Missing: col.missing, Fraction: col.fraction, Rising: col.rising, Many: col.many}
 		if j < len(l.bounds) {
 			columns[j].Bounds, columns[j].Bound = l.bounds[j].rows, l.bounds[j].first
+			columns[j].Signs, columns[j].Sign = l.signs[j].rows, l.signs[j].first
 		}
 		for _, v := range col.values {
 			columns[j].Values = append(columns[j].Values, []byte(v))
@@ -121,7 +124,7 @@ func ReadLook(r io.Reader, size int64) (*Look, map[string]string, error) {
 		return nil, nil, fmt.Errorf("%q rows", meta["rows"])
 	}
 	n := len(columns)
-	l := &Look{found: c, documents: make([][]int64, n), bounds: make([]boundCount, n)}
+	l := &Look{found: c, documents: make([][]int64, n), bounds: make([]boundCount, n), signs: make([]boundCount, n)}
 	if n == 0 {
 		return l, meta, nil
 	}
@@ -168,6 +171,7 @@ func ReadLook(r io.Reader, size int64) (*Look, map[string]string, error) {
 		}
 		c.columns[j] = col
 		l.bounds[j] = boundCount{rows: d.Bounds, first: d.Bound}
+		l.signs[j] = boundCount{rows: d.Signs, first: d.Sign}
 	}
 	return l, meta, l.readSample(t)
 }

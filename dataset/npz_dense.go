@@ -96,7 +96,7 @@ func (n *npz) unpackedSource(ctx context.Context, a *npzArchive, opt Options) (S
 	}
 	switch {
 	case len(arrays) > 0 && len(others) == 0:
-		return n.dense(arrays, opt)
+		return n.dense(ctx, arrays, opt)
 	case len(arrays) == 0 && len(others) == 1:
 		m, err := newZipMember(n, others[0])
 		if err != nil {
@@ -116,7 +116,7 @@ func isAside(f *zip.File) bool {
 }
 
 // dense is the source of dense arrays.
-func (n *npz) dense(arrays []string, opt Options) (Source, error) {
+func (n *npz) dense(ctx context.Context, arrays []string, opt Options) (Source, error) {
 	if err := noLists(n.in, opt); err != nil {
 		return nil, err
 	}
@@ -144,19 +144,26 @@ func (n *npz) dense(arrays []string, opt Options) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	labels, err := open(y, Options{Label: "none"})
+	in, err := newZipMember(n, y+".npy")
 	if err != nil {
 		return nil, err
 	}
-	if labels.rows != rows.rows {
-		return nil, fmt.Errorf("%s: has %d rows, and %s %d; each row needs one label", rows.Name(), rows.rows, labels.Name(), labels.rows)
+	told := opt.Columns.Notice
+	if opt.Schema != nil {
+		told = nil
 	}
-	labels.allLabels()
-	if told := opt.Columns.Notice; told != nil && opt.Schema == nil {
+	labels, err := labelArray(ctx, in, told)
+	if err != nil {
+		return nil, err
+	}
+	if a, ok := labels.(*array); ok && a.rows != rows.rows {
+		return nil, fmt.Errorf("%s: has %d rows, and %s %d; each row needs one label", rows.Name(), rows.rows, in.Name(), a.rows)
+	}
+	if told != nil {
 		err := option.Errorf("takes the array %s for the rows, and %s for their labels%s", x, y, others(arrays, x, y))
 		told(Notice{Kind: "arrays", Text: err.Error(), Err: err})
 	}
-	return &labelled{Source: rows, labels: &File{Source: labels, in: labels.in}}, nil
+	return &labelled{Source: rows, labels: &File{Source: labels}}, nil
 }
 
 // others names the arrays that are left, for a message.

@@ -1,12 +1,13 @@
 package dataset
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"mercer/internal/engine/option"
+	"mercer/internal/engine/units"
 )
 
 // totals match what stands before the sums below a table.
@@ -28,34 +29,70 @@ func (t *table) tellOfTotals(c *collected, i int) {
 	}
 }
 
-// tellOfUnits tells of numbers that are not of one unit: those in several currencies are taken without conversion, and those with several units, such
-// as kg and g, are categories.
-func (t *table) tellOfUnits(i int) {
-	a := &t.attributes[i]
-	var found []string
-	numbers := 0
-	for _, cell := range a.cells {
-		unit := ""
-		if at := strings.IndexFunc(cell, func(r rune) bool { return unicode.Is(unicode.Sc, r) }); at >= 0 {
-			unit = string([]rune(cell[at:])[:1])
-		} else if at := slices.IndexFunc(currencies, func(c string) bool { return strings.HasPrefix(cell, c) || strings.HasSuffix(cell, c) }); at >= 0 {
-			unit = currencies[at]
-		} else if a.found == KindCategory {
-			number, u := splitUnit(trimWide([]byte(cell)))
-			if _, ok := parseWritten(number, a.decimal[0]); ok && len(u) <= mostUnit && !strings.Contains(u, " ") && strings.Contains(cell, " ") {
-				unit = singular(u)
-				numbers++
+// sumShare is how far the sum of a column may be from what a row of totals has.
+const sumShare = 1e-5
+
+// tellOfSums tells of a last or first row, whatever its name, that has the sum of all others in several columns.
+func (t *table) tellOfSums(c *collected) (told bool) {
+	if !t.schema.Header || c.rows < fewIndices {
+		return false
+	}
+	for _, row := range []string{"last", "first"} {
+		var names []string
+		for i := range c.columns {
+			total := c.columns[i].last
+			if row == "first" {
+				total = c.columns[i].first
+			}
+			if m := t.attributes[i].measure; (m == measureNumber || m == measureWritten) && c.isSum(i, total) {
+				names = append(names, t.names[i])
 			}
 		}
-		if unit != "" && !slices.Contains(found, unit) && len(found) < 8 {
+		if len(names) > 1 {
+			err := option.Errorf("the %s row has the sums of the others in %s columns (%s); if it is no row of the data, remove it", row,
+				units.Count(len(names)), strings.Join(firsts(names, 3), ", "))
+			t.notices, told = append(t.notices, Notice{Kind: "total", Text: err.Error(), Err: err}), true
+		}
+	}
+	return told
+}
+
+// isSum says that a value of a column is the sum of its others, several of which are not 0 and none of which is more than half of it.
+func (c *collected) isSum(i int, total float64) bool {
+	if col := &c.columns[i]; total == 0 || col.wrong > 0 || !(math.Abs(col.sum-2*total) <= sumShare*math.Abs(total)) {
+		return false
+	}
+	others, itself := 0, false
+	for _, row := range c.sample {
+		switch v := row.values[i]; {
+		case v == total && !itself:
+			itself = true
+		case math.Abs(v) > math.Abs(total)/2:
+			return false
+		case v != 0 && v == v:
+			others++
+		}
+	}
+	return others >= fewBelow
+}
+
+// tellOfUnits tells of numbers with several units, such as kg and g, which are categories.
+func (t *table) tellOfUnits(i int) {
+	a := &t.attributes[i]
+	if a.found != KindCategory || a.kind != "" {
+		return
+	}
+	var found []string
+	for _, cell := range a.cells {
+		number, unit := splitUnit(trimWide([]byte(cell)))
+		if _, ok := parseWritten(number, a.decimal[0]); !ok || len(unit) > mostUnit || strings.Contains(unit, " ") || !strings.ContainsAny(cell, " °") {
+			return
+		}
+		if unit = singular(unit); unit != "" && !slices.Contains(found, unit) && len(found) < 8 {
 			found = append(found, unit)
 		}
 	}
-	switch {
-	case len(found) < 2 || a.kind != "":
-	case a.found == KindNumber && a.written:
-		t.notice(i, "units", "has amounts in %s, which are taken as they are written; convert them to one currency", strings.Join(found, " and "))
-	case a.found == KindCategory && numbers == len(a.cells) && len(found) < 8:
+	if len(found) > 1 && len(found) < 8 {
 		t.notice(i, "units", "has numbers with several units (%s), and is taken for text; convert them to one and give %s", strings.Join(found, ", "),
 			option.Set("numeric", a.name))
 	}

@@ -62,7 +62,7 @@ func openJoined(ctx context.Context, path string, files []string, opt Options) (
 	}
 	src, err := asTable(ctx, j, j.texts, opt)
 	if err == nil && opt.LabelsFile != "" {
-		src, err = withLabelsFile(ctx, src, opt.LabelsFile, opt.Encoding)
+		src, err = withLabelsFile(ctx, src, opt.LabelsFile, opt)
 	}
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func open(ctx context.Context, in *packed, opt Options) (*File, error) {
 	}
 	src, err := newSource(ctx, in, opt)
 	if err == nil && opt.LabelsFile != "" {
-		src, err = withLabelsFile(ctx, src, opt.LabelsFile, opt.Encoding)
+		src, err = withLabelsFile(ctx, src, opt.LabelsFile, opt)
 	}
 	if err != nil {
 		in.Close()

@@ -11,9 +11,10 @@ import (
 // all others and come again and again.
 const (
 	standInShare  = 0.01
-	standInTimes  = 10
+	standInTimes  = 5
 	standInSpike  = 20 // how many times as often as its neighbour -1 is
 	standInValues = 50 // different values beside -1
+	standInOthers = 10 // values, and different values from 0 on beside other negative ones
 )
 
 // tellOfStandIns tells of a number that seems to stand for missing values in a column.
@@ -38,7 +39,7 @@ func (t *table) tellOfStandIns(c *collected, i int) {
 		to, _ := slices.BinarySearch(values, math.Nextafter(v, math.Inf(1)))
 		count := to - from
 		rest := slices.Concat(values[:from], values[to:])
-		if count < standInTimes || float64(count) < standInShare*float64(n) || len(rest) < standInTimes || !standsIn(v, count, rest) {
+		if count < standInTimes || float64(count) < standInShare*float64(n) || len(rest) < standInOthers || !standsIn(v, count, rest) {
 			continue
 		}
 		share := 100 * float64(count) / float64(c.rows) * float64(c.rows-col.missing) / float64(n)
@@ -58,10 +59,31 @@ func standsIn(v float64, count int, rest []float64) bool {
 		different := len(slices.Compact(slices.Clone(rest)))
 		return least >= 0 && different > standInValues && count >= standInSpike*near
 	}
-	nines := math.Abs(v)
-	for nines > 9 && math.Mod(nines, 10) == 9 {
-		nines = math.Floor(nines / 10)
+	if !isCode9(v) && !slices.Contains(extremes, v) {
+		return false
+	}
+	if v < -9 && least >= 0 && len(slices.Compact(slices.Clone(rest))) >= standInOthers {
+		return true
 	}
 	gap := max(least-v, v-most)
-	return nines == 9 && v != 9 && gap >= most-least && gap >= math.Abs(v)/2
+	return gap >= most-least && gap >= math.Abs(v)/2
 }
+
+// isCode9 says that a number is written with nines alone, two at least or a negative one, perhaps with one or two behind a point: 999, -9, -99.9.
+func isCode9(v float64) bool {
+	for _, scale := range []float64{1, 10, 100} {
+		nines := math.Round(1e6*scale*math.Abs(v)) / 1e6
+		for nines > 9 && math.Mod(nines, 10) == 9 {
+			nines = math.Floor(nines / 10)
+		}
+		if nines == 9 && v != 9 && (scale == 1 || v < -9) {
+			return true
+		}
+	}
+	return false
+}
+
+// extremes are numbers that programs write where there is no other: the ends of whole numbers of 16 and 32 bits, large powers of ten, netCDF's number for
+// what was never written, and that of well logs.
+var extremes = []float64{math.MinInt16, math.MaxInt16, math.MaxUint16, math.MinInt32, math.MaxInt32, math.MaxUint32, 1e20, -1e20, 1e30, -1e30, -1e31, 1e34, -1e34,
+	1e35, 1e36, 9.969209968386869e36, 9.96921e36, -999.25}

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +50,7 @@ type table struct {
 	split      []Place // the column by which rows are divided, if there is one
 
 	mu     sync.Mutex
-	unseen map[int]*Unseen // by input column
+	unseen map[unseenKey]*Unseen
 
 	dropped atomic.Int64 // rows without a label that the last pass left out
 }
@@ -86,6 +87,16 @@ type Unseen struct {
 	Rows    int    // how many rows have such a value
 	Missing int    // how many rows have none, in a column where the training had one in each row
 	Dropped int    // how many rows were left out, in a column of labels
+
+	// Written says how Value, a number that is not written as those of the training are, is taken; "" is for a category. Line is that of the first.
+	Written string
+	Line    int
+}
+
+// unseenKey is an input column, and Unseen.Written.
+type unseenKey struct {
+	input   int
+	written string
 }
 
 // A table whose one-hot coding makes it wider than this comes as sparse rows.
@@ -110,8 +121,10 @@ func (t *table) UnseenCategories() []Unseen {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var list []Unseen
-	for _, i := range slices.Sorted(maps.Keys(t.unseen)) {
-		list = append(list, *t.unseen[i])
+	for _, key := range slices.SortedFunc(maps.Keys(t.unseen), func(a, b unseenKey) int {
+		return cmp.Or(cmp.Compare(a.input, b.input), cmp.Compare(a.written, b.written))
+	}) {
+		list = append(list, *t.unseen[key])
 	}
 	if n := int(t.dropped.Load()); n > 0 && t.opt.Schema != nil && len(t.schema.Labels) > 0 {
 		list = append(list, Unseen{Column: t.schema.Labels[0].Name, Dropped: n})
@@ -267,7 +280,7 @@ func (t *table) planFor(m *Schema) error {
 		t.schema.Labels = nil
 	}
 	for i, c := range t.attributes {
-		if c.text && !c.code && t.roles[i].kind == numeric && !t.hasMarks(i) {
+		if c.text && !c.code && t.roles[i].kind == numeric && !t.hasMarks(i) && !allForeign(c.cells, m.decimal()) {
 			it := "the model"
 			if t.opt.like != "" {
 				it = "it"
@@ -441,7 +454,7 @@ func (t *table) layOut() {
 
 func (t *table) Open(ctx context.Context) (Reader, error) {
 	t.mu.Lock()
-	t.unseen = map[int]*Unseen{}
+	t.unseen = map[unseenKey]*Unseen{}
 	t.mu.Unlock()
 	r, err := t.read(ctx, nil)
 	if err == nil {

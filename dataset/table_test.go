@@ -294,7 +294,7 @@ func TestTableFollowsTheModelByName(t *testing.T) {
 	if want := map[int]float32{0: 7, 3: 5}; !reflect.DeepEqual(got[1].x, want) {
 		t.Errorf("a category that the model does not know gives %v, want %v", got[1].x, want)
 	}
-	if u := src.UnseenCategories(); !reflect.DeepEqual(u, []Unseen{{"c", "t", 1, 0, 0}}) {
+	if u := src.UnseenCategories(); !reflect.DeepEqual(u, []Unseen{{"c", "t", 1, 0, 0, "", 0}}) {
 		t.Errorf("unseen %v", u)
 	}
 	if again, err := readRows(t, src, 4096); err != nil || !reflect.DeepEqual(again, got) || src.UnseenCategories()[0].Rows != 1 {
@@ -326,7 +326,7 @@ func TestGapsThatTrainingDidNotHave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Unseen{{"a", "", 0, 2, 0}, {"c", "t", 1, 1, 0}, {"d", "", 0, 1, 0}, {"p", "", 0, 1, 0}}
+	want := []Unseen{{"a", "", 0, 2, 0, "", 0}, {"c", "t", 1, 1, 0, "", 0}, {"d", "", 0, 1, 0, "", 0}, {"p", "", 0, 1, 0, "", 0}}
 	if u := src.UnseenCategories(); !reflect.DeepEqual(u, want) {
 		t.Errorf("unseen %+v, want %+v", u, want)
 	}
@@ -368,7 +368,7 @@ func TestUnseenCategoriesAreCountedOverBlocks(t *testing.T) {
 	if rows, err := readRows(t, src, 4096); err != nil || len(rows) != 2*n+1 || len(text) < 2*blockSize {
 		t.Fatalf("%d rows, error %v", len(rows), err)
 	}
-	if u := src.UnseenCategories(); !reflect.DeepEqual(u, []Unseen{{"1", "u", n + 1, 0, 0}}) {
+	if u := src.UnseenCategories(); !reflect.DeepEqual(u, []Unseen{{"1", "u", n + 1, 0, 0, "", 0}}) {
 		t.Errorf("unseen %v", u)
 	}
 }

@@ -21,8 +21,9 @@ type tableParser struct {
 	cut      cutter
 	given    [][]byte // the cells of a sparse ARFF row; nil: they are yet to be cut
 	interned map[string]string
-	unknown  map[int]*Unseen
+	unknown  map[unseenKey]*Unseen
 	key      string // the bag of the previous row
+	line     int    // of the row, 0: unknown
 	decimal  byte   // of columns of plain numbers
 
 	pairs     []pair
@@ -59,7 +60,7 @@ type collecting struct {
 	gaps      [][]float64    // numbers that stand for a missing value
 	marked    map[string]int // rows of classes that are written like a missing value
 	bounds    []boundCount   // among numbers
-	line      int            // of the row
+	signs     []boundCount   // other than those of most numbers
 }
 
 // pair is a value of a sparse row.
@@ -87,6 +88,9 @@ func (t *table) newParser(c *collector) *tableParser {
 	for i := range t.schema.Columns {
 		if t.schema.Columns[i].Coding != nil {
 			p.coders[i] = newCoder(&t.schema.Columns[i])
+			if n, isNumber := p.coders[i].(*numberCoder); isNumber {
+				n.foreign = t.opt.Schema != nil
+			}
 		}
 	}
 	return p
@@ -131,8 +135,7 @@ func (p *tableParser) row(line []byte, number int, spans bool, rows *rowBuffer) 
 		return err
 	}
 	p.cut.start(line, spans)
-	if p.collector != nil {
-		p.line = number
+	if p.line = number; p.collector != nil {
 		return p.collectRow(rows)
 	}
 	targets := len(rows.Y)
@@ -335,7 +338,9 @@ func (p *tableParser) coded(i int, cell []byte, dense []float32) error {
 		if p.values, known, err = c.code(p.values[:0], cell); err != nil {
 			return p.wrong(i, cell, p.advised(i, cell, err))
 		}
-		if !known {
+		if n, isNumber := c.(*numberCoder); !known && isNumber {
+			p.noteWritten(r.input, cell, n.odd)
+		} else if !known {
 			p.note(r.input, cell)
 		}
 	}
@@ -456,6 +461,10 @@ func (p *tableParser) number(i int, cell []byte) (v float64, filled bool, err er
 		return 0, false, p.wrong(i, cell, p.notFinite("", cell))
 	}
 	if v, ok := parseOther(trim(cell), p.decimal); ok && v <= maxValue && v >= -maxValue {
+		return v, false, nil
+	}
+	if v, how, ok := foreignNumber(cell, p.decimal); ok && p.opt.Schema != nil && v <= maxValue && v >= -maxValue {
+		p.noteWritten(p.roles[i].input, cell, how)
 		return v, false, nil
 	}
 	return 0, false, p.wrong(i, cell, p.advised(i, cell, fmt.Errorf("%q is not a number", shorten(cell))))

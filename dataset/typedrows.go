@@ -75,6 +75,13 @@ func (b *columnBatch) line(first, row int) int {
 	return first + b.number(row) + firstLine
 }
 
+// atRow says which row comes: its line, if the table has lines.
+func (p *tableParser) atRow(b *columnBatch, row int) {
+	if p.line = 0; len(b.lines) > 0 {
+		p.line = b.lines[row]
+	}
+}
+
 // cellAt is a cell of column i, valid until the next.
 func (p *tableParser) cellAt(b *columnBatch, i, row int) (*cell, error) {
 	if err := b.columns[i].cell(row, &p.typedCell, &p.text); err != nil {
@@ -111,6 +118,7 @@ func (p *tableParser) takeBatch(b *columnBatch, first int, rows *rowBuffer) (int
 			break
 		}
 		to.targets, to.line, to.name = row*k, b.line(first, row), ""
+		p.atRow(b, row)
 		p.pairs = p.pairs[:0]
 		var out []float32
 		if !p.sparse {
@@ -199,6 +207,7 @@ func (p *tableParser) takeNumbers(b *columnBatch, i, end int, rows *rowBuffer) (
 		if row = c.plainNumbers(row, end, rows.dense.Data[p.roles[i].at:], d); row == end {
 			break
 		}
+		p.atRow(b, row)
 		to := rowTo{rows: rows, targets: row * rows.Outputs, dense: rows.dense.Data[row*d : (row+1)*d]}
 		at, err := p.cellAt(b, i, row)
 		if err == nil {
@@ -291,7 +300,8 @@ func (p *tableParser) collectTyped(i int, c *cell) (float64, error) {
 	if p.schema.NA == nil && p.gaps[i] == nil {
 		switch p.attributes[i].measure {
 		case measureNumber, measureWritten:
-			if v, ok := c.float(); ok {
+			n, _ := p.measures[i].(*numberCoder)
+			if v, ok := c.float(); ok && (n == nil || !perCent(n.sign)) {
 				return v, nil
 			}
 		case measureDate:

@@ -218,6 +218,14 @@ func warnUnseen(cmd *cobra.Command, list []front.Unseen) {
 		if u.Rows == 0 {
 			continue
 		}
+		if u.Written != "" {
+			place := units.Plural(u.Rows, "row")
+			if u.Line > 0 {
+				place += ", first in line " + units.Count(u.Line)
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s: column %q: %q %s (%s)\n", cmd.CommandPath(), visible.Text(u.Data), u.Column, u.Value, u.Written, place)
+			continue
+		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s: column %q has values that the model was not trained on, such as %q (%s); "+
 			"they count as none of the known ones\n", cmd.CommandPath(), visible.Text(u.Data), u.Column, u.Value, units.Plural(u.Rows, "row"))
 	}

@@ -78,7 +78,7 @@ func TestDatabasesKnowMarks(t *testing.T) {
 			fmt.Fprintf(&b, "%s,%s,%s,%s,%s,%d\n", at(31, []string{"-", "?", "T", "999", "999.0", "0000-00-00", "n/a"}, fmt.Sprint(i%53)),
 				at(29, []string{"", "NA", "unknown", "#N/A"}, fmt.Sprintf("%d.5", i*7%61)),
 				at(37, []string{"never", "NULL", "-", "0000-00-00"}, fmt.Sprintf("2024-%02d-%02d", 1+i%12, 1+i%28)), at(11, []string{"#N/A", "none"}, "Rome"),
-				at(7, []string{"<0.5", "≥ 90", "<= -3", "NA"}, fmt.Sprintf("%d.25", i%71)), i*i%17)
+				at(7, []string{"<0.5", "≥ 90", "<= -3", "NA", "90+", "Over 80"}, fmt.Sprintf("%d.25", i%71)), i*i%17)
 		}
 		return b.String()
 	}

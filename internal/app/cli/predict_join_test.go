@@ -18,9 +18,10 @@ func TestPredictionsThatJoin(t *testing.T) {
 		text.WriteString([]string{"x1,0.5,red,u\n", "x2,1.5,blue,v\n", "x3,2.5,red,w\n"}[i%3])
 	}
 	write(t, dir, "t.csv", text.String())
-	write(t, dir, "new.csv", "code,size,colour,kind\nx1,0.5,red,\nx2,-,blue,\n")
+	write(t, dir, "new.csv", "code,size,colour,kind\nx1,0.5,red,\nx2,-,blue,\nx3,<0.5,red,\n")
 	ok(t, "train", at("t.csv"), "-o", at("m"), "--quick")
-	if r := mercer(t, "predict", at("m"), at("new.csv"), "--with-input", "--top-k", "5", "-o", at("p.jsonl")); r.code != 0 || !strings.Contains(r.stderr, "lacks a value in 1 row") {
+	if r := mercer(t, "predict", at("m"), at("new.csv"), "--with-input", "--top-k", "5", "-o", at("p.jsonl")); r.code != 0 || !strings.Contains(r.stderr, "lacks a value in 1 row") ||
+		!strings.Contains(r.stderr, `new.csv: column "size": "<0.5" is a bound, of which the training had none, and counts as its number (1 row, first in line 4)`) {
 		t.Fatalf("%+v", r)
 	}
 	out, err := os.ReadFile(at("p.jsonl"))

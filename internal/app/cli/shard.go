@@ -318,10 +318,8 @@ message names it. With --round, a round that is merged already, or that the data
 			if err != nil {
 				return err
 			}
-			for _, n := range w.Notices {
-				if round == "look" && !asJSON {
-					fmt.Fprintf(cmd.ErrOrStderr(), "mercer shard plan: note: %s\n", oneLine(n.Err))
-				}
+			if round == "look" {
+				tellNotices(cmd, w)
 			}
 			result := render.Merged{Round: round, Rows: rows, Shards: w.Plan.Shards(), Next: next}
 			if asJSON {
@@ -433,6 +431,7 @@ same bytes.`,
 			if err != nil {
 				return err
 			}
+			tellNotices(cmd, w)
 			var failed error
 			if t.test != "" {
 				failed = t.testModel(cmd, r)
@@ -448,6 +447,13 @@ same bytes.`,
 	f.Var(&t.memory, "memory", "most memory to work in, such as 8GiB (default: 80 % of what is free)")
 	f.BoolVar(&t.json, "json", false, "print one JSON object instead of text")
 	return cmd
+}
+
+// tellNotices tells what the first round found of the columns, as a training does.
+func tellNotices(cmd *cobra.Command, w *shard.Worker) {
+	for _, n := range w.Notices {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: note: %s\n", cmd.CommandPath(), oneLine(n.Err))
+	}
 }
 
 // testModel measures a model on the rows of --test.

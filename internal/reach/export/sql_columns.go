@@ -73,7 +73,7 @@ func (q *sqlModel) column(c *column, cell string) error {
 	case c.Coding == nil || c.Coding.Kind == dataset.CodedNumber:
 		written := cell
 		if c.Coding != nil && c.Coding.Bounds {
-			written = q.withoutSigns(cell)
+			written = q.withoutSigns(cell, c.Coding.Scales)
 		}
 		at = q.withoutMarks(c, cell, q.number(written))
 		value := q.x(at)
@@ -183,9 +183,15 @@ func (q *sqlModel) withoutMarks(c *column, cell, value string) int {
 	return q.put("CASE WHEN "+q.x(at)+" NOT IN ("+strings.Join(gaps, ", ")+") THEN "+q.x(at)+" END", at)
 }
 
-// withoutSigns is a cell without the signs of a bound, such as <= before a number.
-func (q *sqlModel) withoutSigns(cell string) string {
-	text := "ltrim(CAST(" + cell + " AS " + q.text + "), '<>=≤≥≦≧⩽⩾ ')"
+// withoutSigns is a cell without what makes it a bound, such as <= before a number, + behind it, or words, unless letters multiply it.
+func (q *sqlModel) withoutSigns(cell string, scales bool) string {
+	text := "CAST(" + cell + " AS " + q.text + ")"
+	if signs := "<>=≤≥≦≧⩽⩾+ "; scales {
+		text = "rtrim(ltrim(" + text + ", '" + signs + "'), '+ ')"
+	} else {
+		signs += "abcdefghijklmnopqrstuvwxyz"
+		text = "rtrim(ltrim(lower(" + text + "), '" + signs + "'), '" + signs + "')"
+	}
 	if q.name == "sqlite" { // which writes no number with all its digits
 		return "(CASE WHEN " + q.isText(cell) + " THEN " + text + " ELSE " + cell + " END)"
 	}
