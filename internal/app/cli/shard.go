@@ -76,11 +76,13 @@ Text is divided at ends of lines, Parquet by row groups, NPY by rows; other file
 ones, are a piece each. The pieces depend on the files and --piece alone: with other --shards, the
 model has the same bytes. Paths are as given here, and the files have to stay as they are.
 
-Learners are those that need nothing but sums over the rows: ridge (the default), lasso, elastic-net and
-group-lasso, on any map that a sample settles, also on principal components. svm and logistic, for classes, with the
-penalty l2, a smooth loss and a given --c, take many passes, each a round: "mercer shard next" says which. rfm has
-rounds of its own: sums of targets by the values of columns say which columns get mean targets, a sample
-divides the rows into parts, all go to files of these in FOLDER, and leaves grow from each.
+Without flags of learners, kernels and maps the survey of all rows decides, as for "mercer train", and the merge of that
+round says so: rfm for tables, however many rows they have, and else ridge. Learners are those that need
+nothing but sums over the rows: ridge, lasso, elastic-net and group-lasso, on any map that a sample settles, also on
+principal components. svm and logistic, for classes, with the penalty l2, a smooth loss and a given --c, take
+many passes, each a round: "mercer shard next" says which. rfm has rounds of its own: sums of targets by the
+values of columns say which columns get mean targets, a sample divides the rows into parts, all go to files of
+these in FOLDER, and leaves grow from each.
 
 --estimate plans nothing. It times trials on a few rows of DATA, with as many features as the training has, and
 says what numbers of workers would take that are each like this machine: time, memory, bytes moved, and the
@@ -109,7 +111,7 @@ func newShardPlan() *cobra.Command {
 	f.Var(&p.network, "network", "with --estimate: bytes that a worker reads or writes in a second")
 	f.Var(&p.memory, "memory", "with --estimate: most memory for trials (default: 80 % of what is free)")
 	f.Var(&p.piece, "piece", "size of a piece, such as 16MiB (default 64MiB)")
-	f.IntVar(&p.part, "part", 0, "with rfm: rows whose leaves a process grows at a time, in memory (default 200000)")
+	f.IntVar(&p.part, "part", 0, "of rfm: rows whose leaves a process grows at a time, in memory (default 200000)")
 	f.StringVar(&p.cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel")
 	scaleFlag(cmd, &p.cfg)
 	modelFlags(cmd, &p.cfg)
@@ -129,6 +131,7 @@ func (p *shardPlan) run(cmd *cobra.Command, path string) error {
 	if p.shards < 1 {
 		return usagef("--shards %d: give 1 or more", p.shards)
 	}
+	unname(cmd, &p.cfg, false)
 	if err := settle(cmd, &p.cfg); err != nil {
 		return err
 	}
@@ -324,6 +327,9 @@ message names it. With --round, a round that is merged already, or that the data
 				}
 			}
 			result := render.Merged{Round: round, Rows: rows, Shards: w.Plan.Shards(), Next: next}
+			if round == "survey" {
+				result.Learner, result.Why = w.Decided()
+			}
 			if asJSON {
 				return render.JSON(cmd.OutOrStdout(), result)
 			}

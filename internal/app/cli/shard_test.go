@@ -109,6 +109,32 @@ func TestShardsOnTheCommandLine(t *testing.T) {
 		t.Errorf("another model after %d rounds than by one process", count)
 	}
 
+	// Without flags the survey decides on the learner, as train does.
+	few := write(t, dir, "few.csv", flowers(90))
+	if text := ok(t, "shard", "plan", few, "-o", at("open"), "--piece", "500", "--shards", "2", "--part", "1000"); !strings.Contains(text, "by the survey") {
+		t.Error(text)
+	}
+	told := ""
+	for {
+		round := strings.TrimSpace(ok(t, "shard", "next", at("open")))
+		if round == "" {
+			break
+		}
+		ok(t, "shard", "run", at("open"), "--all", "--round", round)
+		told += ok(t, "shard", "merge", at("open"), "--round", round)
+	}
+	ok(t, "shard", "solve", at("open"), "-o", at("open.mercer"))
+	summary := ok(t, "shard", "solve", at("open"), "-o", at("open1.mercer"), "--alone")
+	if read(at("open.mercer")) != read(at("open1.mercer")) || strings.Count(told, "learner: rfm (for a table)") != 1 ||
+		!strings.Contains(summary, "rfm (for a table)") {
+		t.Errorf("a plan that is open: %s%s", told, summary)
+	}
+	// A plan of rfm by its name leaves kernels to it, too.
+	ok(t, "shard", "plan", few, "-o", at("rfm"), "--learner", "rfm")
+	if strings.Contains(read(at("rfm/plan.json")), `"kernel"`) {
+		t.Errorf("a plan of rfm has a kernel: %s", read(at("rfm/plan.json")))
+	}
+
 	estimate := ok(t, "shard", "plan", data, "--estimate", "--rows", "1000000", "--features", "64", "--price", "3", "--ignore", "length")
 	if !strings.Contains(estimate, "1,000,000 of ") || !strings.Contains(estimate, "efficiency") {
 		t.Error(estimate)
@@ -126,7 +152,7 @@ func TestShardsOnTheCommandLine(t *testing.T) {
 		{"shard plan " + data + " -o " + at("p") + " --shards 3", 1, "fewer shards"},
 		{"shard plan " + data + " -o " + at("p") + " --learner kernel-ridge", 1, "--learner ridge or lasso"},
 		{"shard plan " + data + " -o " + at("p") + " --learner rfm --part 10", 1, "parts of 10 rows"},
-		{"shard plan " + data + " -o " + at("p") + " --part 5000", 1, "only learners with leaves"},
+		{"shard plan " + data + " -o " + at("p") + " --part 5000 --learner ridge", 1, "only learners with leaves"},
 		{"shard plan " + data + " -o " + at("plan3") + " --learner ridge", 1, "has another plan"},
 		{"shard run " + at("plan3"), 2, "no shard"},
 		{"shard run " + at("plan3") + " --shard 2-x", 2, "2-x"},
