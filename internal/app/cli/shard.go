@@ -29,7 +29,7 @@ Airflow, a shell. "plan" divides the data into pieces and these into shards. The
 together what all shards have found. "solve" makes the model after the last round. A round looks at
 tables (what their columns hold), one surveys the rows, one collects statistics of their features; "next"
 names the one that is next. "predict" predicts the rows of a shard, by a model of any
-kind, and "remove" removes what the rounds have written.
+kind, "eval" measures a model on the rows of all, and "remove" removes what the rounds have written.
 
 Sums are added by a tree over the pieces, and rows are drawn by their place in a piece, so the
 model has the same bytes for any number of shards, in any order. A shard that runs twice counts
@@ -43,13 +43,13 @@ docs/shards.md has examples and what it costs.`,
   mercer shard solve plan -o clicks.mercer`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("no command; shard has plan, run, merge, next, solve, predict and remove")
+				return usagef("no command; shard has plan, run, merge, next, solve, predict, eval and remove")
 			}
-			return usagef("shard has no command %q; it has plan, run, merge, next, solve, predict and remove", args[0])
+			return usagef("shard has no command %q; it has plan, run, merge, next, solve, predict, eval and remove", args[0])
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
-	cmd.AddCommand(newShardPlan(), newShardRun(), newShardMerge(), newShardNext(), newShardSolve(), newShardPredict(), newShardRemove())
+	cmd.AddCommand(newShardPlan(), newShardRun(), newShardMerge(), newShardNext(), newShardSolve(), newShardPredict(), newShardEval(), newShardRemove())
 	return cmd
 }
 
@@ -250,7 +250,7 @@ already is then run again to no effect, and one whose predecessor is not merged 
 	f := cmd.Flags()
 	f.StringVar(&which, "shard", "", "numbers of shards, from 0, such as 3 or 0-7,12")
 	f.BoolVar(&all, "all", false, "run all shards, one after the other")
-	f.StringVar(&round, "round", "", "look, survey, statistics or, of many passes, pass-0, pass-1, …, of rfm means, columns, sample, rows, leaves (default: the next)")
+	f.StringVar(&round, "round", "", "name of the round, such as survey (default: the next)")
 	f.Var(&memory, "memory", "most memory to work in, such as 8GiB (default: 80 % of what is free)")
 	f.BoolVar(&asJSON, "json", false, "print a JSON object for each shard instead of text")
 	return cmd
@@ -337,7 +337,7 @@ message names it. With --round, a round that is merged already, or that the data
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&which, "round", "", "look, survey, statistics or, of many passes, pass-0, pass-1, …, of rfm means, columns, sample, rows, leaves (default: the next)")
+	cmd.Flags().StringVar(&which, "round", "", "name of the round, such as survey (default: the next)")
 	cmd.Flags().Var(&memory, "memory", "most memory to work in, such as 8GiB (default: 80 % of what is free)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
 	return cmd

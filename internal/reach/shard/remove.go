@@ -25,7 +25,7 @@ func Remove(ctx context.Context, at Place) (n int, err error) {
 			return n, err
 		}
 		of, _, in := strings.Cut(file, "/")
-		if round, is := strings.CutSuffix(of, ".merged"); (in || is) && rounds.knows(round) || strings.HasPrefix(file, copies) {
+		if round, is := strings.CutSuffix(of, ".merged"); (in || is) && (rounds.knows(round) || of == scored) || strings.HasPrefix(file, copies) {
 			if err := at.Delete(ctx, file); err != nil {
 				return n, err
 			}
