@@ -31,6 +31,8 @@ type Pieces struct {
 
 	// All are the pieces in the order of their rows.
 	All []Piece `json:"all"`
+
+	heads heads
 }
 
 // Piece is one of them.
@@ -245,9 +247,12 @@ func (d *Pieces) cutArray(all Piece, a *array, size int64) {
 	}
 }
 
-// Open opens a piece. For a table, opt has the schema that Settle made; otherwise it is as for Divide.
+// Open opens a piece. For a table, opt has the schema that Settle made, or that of a model; otherwise it is as for Divide.
 func (d *Pieces) Open(ctx context.Context, i int, opt Options) (*File, error) {
 	p := &d.All[i]
+	if p.Of == ofBytes || d.Several {
+		opt.heads = &d.heads
+	}
 	if d.Several {
 		j, err := d.joined(ctx, p, opt)
 		if err != nil {
@@ -308,31 +313,6 @@ func (p *Piece) same(size int64, version string) error {
 		return fmt.Errorf("%s: is another object than when it was divided; divide it again", p.Path)
 	}
 	return nil
-}
-
-// joined is a piece of several files: one file, with the names of the columns and the first rows of all.
-func (d *Pieces) joined(ctx context.Context, p *Piece, opt Options) (*joined, error) {
-	j, err := newJoined(ctx, d.Path, d.Head, opt)
-	if err != nil {
-		return nil, err
-	}
-	if at := slices.Index(d.Head, p.Path); at >= 0 {
-		j.files = j.files[at : at+1]
-	} else {
-		f, _, err := joinedOf(p.Path)
-		if err != nil {
-			return nil, err
-		}
-		if err := j.look(f); err != nil {
-			return nil, err
-		}
-		j.files = []joinedFile{*f}
-	}
-	if err := p.same(j.files[0].size, j.files[0].version); err != nil {
-		return nil, err
-	}
-	j.files[0].piece, j.texts = p, d.Texts
-	return j, nil
 }
 
 // only leaves the row groups of a piece.

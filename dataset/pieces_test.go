@@ -358,3 +358,32 @@ func FuzzSurveyPartAndLook(f *testing.F) {
 		}
 	})
 }
+
+// The head of a text is that of all its pieces: a process that opens several looks at its rows once for each schema.
+func TestPiecesShareTheLookAtTheirHead(t *testing.T) {
+	ctx := context.Background()
+	paths := writePieces(t, t.TempDir())
+	for _, name := range []string{"csv", "folder"} {
+		d, err := Divide(ctx, paths[name], Options{}, 3000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, err := Open(ctx, paths[name], Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		opt := Options{Schema: whole.Schema()}
+		whole.Close()
+		open := func() {
+			f, err := d.Open(ctx, 1, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Close()
+		}
+		open()
+		if n := testing.AllocsPerRun(3, open); n > 400 {
+			t.Errorf("%s: a piece whose head is known opens with %g allocations", name, n)
+		}
+	}
+}

@@ -370,6 +370,9 @@ type Options struct {
 	// firstRow is the number of the first row, for what is drawn by number.
 	firstRow int
 
+	// heads, if not nil, know heads of text that were looked at.
+	heads *heads
+
 	// look, if not nil, gives what a look at all rows of a table finds.
 	look func(*table) (*collected, *collector, error)
 

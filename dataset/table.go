@@ -140,7 +140,7 @@ func newTable(ctx context.Context, in input, opt Options, format string) (Source
 	if err := t.settleOptions(); err != nil {
 		return nil, err
 	}
-	columns, err := t.sniff(format)
+	columns, err := t.lookOnce(format)
 	if err != nil {
 		return nil, err
 	}

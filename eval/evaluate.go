@@ -120,7 +120,28 @@ func newJudge(m *model.Model, src dataset.Source, opt Options) *judge {
 	return j
 }
 
+// add predicts a batch and compares it.
 func (j *judge) add(b *matrix.Batch) error {
+	if err := j.score(b); err != nil {
+		return err
+	}
+	for i := range b.X.Len() {
+		a, err := j.answer(b, i)
+		if err != nil {
+			return err
+		}
+		if err := j.row(a, j.scores.Row(i)); err != nil {
+			return err
+		}
+	}
+	if j.sure != nil && !j.sure.add(j, b) {
+		j.sure = nil
+	}
+	return nil
+}
+
+// score computes the scores of a batch.
+func (j *judge) score(b *matrix.Batch) error {
 	switch {
 	case b.Outputs == 0:
 		return unlabelled(j.src.Name())
@@ -142,21 +163,36 @@ func (j *judge) add(b *matrix.Batch) error {
 		}
 	}
 	j.weighted = j.weighted || b.Weights != nil
-	for i := range b.X.Len() {
-		weight := 1.0
-		if b.Weights != nil {
-			weight = b.Weights[i]
-		}
-		j.weight += weight
-		if err := j.row(b, i, weight); err != nil {
-			return err
-		}
-	}
-	j.rows += b.X.Len()
-	if j.sure != nil && !j.sure.add(j, b) {
-		j.sure = nil
-	}
 	return nil
+}
+
+// answer is what the data say of a row.
+type answer struct {
+	weight  float64
+	class   int       // -1: one that the model does not know
+	has     []bool    // of the labels that the model knows
+	unknown int       // the number of other labels
+	values  []float64 // to be predicted
+}
+
+// answer is valid until the next.
+func (j *judge) answer(b *matrix.Batch, i int) (a answer, err error) {
+	if a.weight = 1; b.Weights != nil {
+		a.weight = b.Weights[i]
+	}
+	switch {
+	case j.classes != nil:
+		a.class = j.classes.Of(b, i)
+	case j.sets != nil:
+		unknown, err := j.sets.Of(b, i, j.has)
+		if err != nil {
+			return a, dataset.AtRow(j.src, b.First+i, err)
+		}
+		a.has, a.unknown = j.has, len(unknown)
+	default:
+		a.values = b.Y[i*b.Outputs : (i+1)*b.Outputs]
+	}
+	return a, nil
 }
 
 // unlabelled is the error for rows without labels.
@@ -165,8 +201,10 @@ func unlabelled(source string) error {
 		option.Ref("labels_file"))
 }
 
-func (j *judge) row(b *matrix.Batch, i int, weight float64) error {
-	scores := j.scores.Row(i)
+// row compares the scores of a row with its answer.
+func (j *judge) row(a answer, scores []float32) error {
+	j.weight += a.weight
+	j.rows++
 	rank := scores
 	if j.proba != nil {
 		if err := j.m.Probabilities(j.probability, scores); err != nil {
@@ -183,28 +221,23 @@ func (j *judge) row(b *matrix.Batch, i int, weight float64) error {
 	}
 	switch {
 	case j.classes != nil:
-		truth := j.classes.Of(b, i)
-		j.byClass.Add(truth, j.m.Class(scores), rank, weight)
-		if j.proba != nil && truth >= 0 {
-			j.proba.Add(truth, j.probability, weight)
+		j.byClass.Add(a.class, j.m.Class(scores), rank, a.weight)
+		if j.proba != nil && a.class >= 0 {
+			j.proba.Add(a.class, j.probability, a.weight)
 		}
 	case j.sets != nil:
-		unknown, err := j.sets.Of(b, i, j.has)
-		if err != nil {
-			return dataset.AtRow(j.src, b.First+i, err)
-		}
 		for t, v := range scores {
 			j.told[t] = j.m.Has(t, v)
 		}
-		j.byLabel.Add(j.has, j.told, rank, len(unknown), weight)
+		j.byLabel.Add(a.has, j.told, rank, a.unknown, a.weight)
 		if j.proba != nil {
-			j.proba.AddLabels(j.has, j.probability, weight)
+			j.proba.AddLabels(a.has, j.probability, a.weight)
 		}
 	default:
 		for t, v := range scores {
 			j.values[t] = j.m.Value(t, v)
 		}
-		j.byValue.Add(b.Y[i*b.Outputs:(i+1)*b.Outputs], j.values, weight)
+		j.byValue.Add(a.values, j.values, a.weight)
 	}
 	return nil
 }

@@ -28,10 +28,25 @@ type Sharded struct {
 	meansWhy string
 }
 
-// CheckSharded checks a configuration for a training in pieces, and returns it with its learner.
+// CheckSharded checks a configuration for a training in pieces, and returns it with its learner, or without one where the survey of the rows is to
+// decide, as for a training in one place.
 func CheckSharded(cfg Config) (Config, error) {
+	if cfg.open() {
+		for _, l := range []Learner{RFM{}, Ridge{}} {
+			c := cfg
+			c.SetLearner(l.learner())
+			if _, err := CheckSharded(c); err != nil {
+				return cfg, err
+			}
+		}
+		return cfg, nil
+	}
 	if cfg.automatic() {
-		cfg.SetLearner(ridgeLearner.name)
+		name := ridgeLearner.name
+		if ridgeLearner.lacks(&cfg) != "" && svmLearner.lacks(&cfg) == "" {
+			name = svmLearner.name
+		}
+		cfg.SetLearner(name)
 	}
 	if err := cfg.Check(); err != nil {
 		return cfg, err
@@ -102,15 +117,53 @@ func (c Config) SurveyOptions() (dataset.SurveyOptions, error) {
 	return r.surveyOptions(), err
 }
 
-// NewSharded goes on from the survey of all rows: it settles scaling, kernel and map. name is that of the data, and schema how
-// they are read. cfg has passed CheckSharded.
+// decided is the configuration with the learner that rows with such a survey get in pieces where none was asked for, and why: that of a training in one
+// place with all the memory it wants, but no svm, whose C is chosen on rows in memory.
+func (t *training) decided() (cfg Config, why string, err error) {
+	cfg = t.asked
+	if t.answers, err = t.findTask(); err != nil {
+		return cfg, "", err
+	}
+	if t.cfg, t.lacking, err = t.chooseDefault(); err != nil {
+		return cfg, "", err
+	}
+	name := t.cfg.LearnerName()
+	switch {
+	case !t.cfg.automatic():
+		why = t.why["learner"]
+	case t.classes != nil:
+		name, why = ridgeLearner.name, fmt.Sprintf("as an %s in pieces wants a given C", svmLearner.name)+t.lacking
+	default:
+		name, why = ridgeLearner.name, "for numbers to predict"+t.lacking
+	}
+	cfg.SetLearner(name)
+	cfg, err = CheckSharded(cfg)
+	return cfg, why, err
+}
+
+// NewSharded goes on from the survey of all rows: it decides on the learner if there is none, and settles scaling, kernel and map. name is that of
+// the data, and schema how they are read. cfg has passed CheckSharded.
 func NewSharded(ctx context.Context, name string, schema dataset.Schema, sum *dataset.Summary, cfg Config, opt Options) (*Sharded, error) {
 	if opt.Keep != nil || opt.Unlabelled != nil {
 		return nil, errors.New("a training in pieces takes no unlabelled rows and keeps no statistics")
 	}
+	why := ""
+	if cfg.automatic() {
+		t, err := beginRows(ctx, unread{name, schema}, cfg, Options{})
+		if err != nil {
+			return nil, err
+		}
+		t.surveyed = t.run.surveyed(t.src, nil, sum)
+		if cfg, why, err = t.decided(); err != nil {
+			return nil, err
+		}
+	}
 	t, err := beginRows(ctx, unread{name, schema}, cfg, opt)
 	if err != nil {
 		return nil, err
+	}
+	if why != "" {
+		t.why["learner"] = why
 	}
 	t.surveyed = t.run.surveyed(t.src, nil, sum)
 	if cfg.Apart() {
@@ -135,6 +188,12 @@ func NewSharded(ctx context.Context, name string, schema dataset.Schema, sum *da
 	})
 	return &Sharded{f: f, shared: shared}, err
 }
+
+// Config is the configuration with its learner.
+func (s *Sharded) Config() Config { return s.f.asked }
+
+// Why says why that learner was taken, "" if it was asked for.
+func (s *Sharded) Why() string { return s.f.why["learner"] }
 
 // Pass adds up what the next pass wants of some rows.
 func (s *Sharded) Pass(ctx context.Context, src dataset.Source) (*learn.SharedSums, error) {

@@ -208,6 +208,9 @@ func (s *Sharded) Resurvey(ctx context.Context, sum *dataset.Summary) error {
 	t.surveyed = t.run.surveyed(t.src, nil, sum)
 	t.seen = s.f.seen
 	t.why["means"] = s.meansWhy
+	if why := s.Why(); why != "" {
+		t.why["learner"] = why
+	}
 	err = t.take(ofPasses)
 	s.f = t.job
 	return err

@@ -35,9 +35,11 @@ step() {
 }
 
 step plan plan "$data" -o /data/plan --shards "$SHARDS" "$@"
-for ROUND in look survey statistics; do
+ROUND=look # of which there is nothing to do if the data are no table
+while [ -n "$ROUND" ]; do
 	export ROUND
 	run kubernetes.yaml "mercer-$ROUND"
-	step "merge-$ROUND" merge /data/plan --round "$ROUND"
+	step "merge-$ROUND" merge /data/plan --round "$ROUND" --json
+	ROUND=$(kubectl logs "job/mercer-merge-$ROUND" --tail=1 | sed 's/.*"next":"\([^"]*\)".*/\1/')
 done
 step solve solve /data/plan -o "$model"

@@ -28,7 +28,7 @@ class _Columns(HasFeaturesCol, HasInputCols, HasLabelCol, HasPredictionCol, HasP
 
 
 class _Options(_Columns, HasWeightCol, HasSeed):
-    learner: Param[str] = Param(Params._dummy(), "learner", "ridge, lasso, elastic-net, group-lasso, svm or logistic", TypeConverters.toString)  # type: ignore[assignment]
+    learner: Param[str] = Param(Params._dummy(), "learner", "learner, such as rfm, ridge or logistic; by default the rows decide", TypeConverters.toString)  # type: ignore[assignment]
     kernel: Param[str] = Param(Params._dummy(), "kernel", "kernel, such as rbf", TypeConverters.toString)  # type: ignore[assignment]
     numFeatures: Param[int] = Param(Params._dummy(), "numFeatures", "number of features of the map", TypeConverters.toInt)  # type: ignore[assignment]
     gamma: Param[Any] = Param(Params._dummy(), "gamma", "γ of the kernel: a number, or a text such as median*4")
@@ -70,17 +70,17 @@ class _Mercer(Estimator["MercerModel"], _Options, DefaultParamsReadable[Any], De
 
 
 class MercerClassifier(_Mercer):
-    """Predicts classes: by default ridge regression on random features of the rbf kernel.
+    """Predicts classes: by default with the learner that mercer train takes.
 
     Inputs are the columns of inputCols, of any type, or else the vectors of featuresCol. Predictions are double where labels are
-    numbers, and otherwise string. probability is there if the model has one (of the learner logistic).
+    numbers, and otherwise string. probability is there if the model has one (of the learners rfm and logistic).
     """
 
     _task = "classify"
 
 
 class MercerRegressor(_Mercer):
-    """Predicts numbers: by default ridge regression on random features of the rbf kernel. Inputs are as for MercerClassifier."""
+    """Predicts numbers: by default with the learner that mercer train takes. Inputs are as for MercerClassifier."""
 
     _task = "regress"
 
@@ -109,7 +109,8 @@ class MercerModel(Model, _Columns, MLReadable["MercerModel"], MLWritable):
         classes = self.about.get("classes")
         if classes:
             names["scores"] = self.getRawPredictionCol()
-            if self.about["training"]["learner"] == "logistic":
+            training = self.about["training"]
+            if training["learner"] == "logistic" or "calibration" in training:
                 names["probability"] = self.getProbabilityCol()
         out = predict(self, dataset, **names)
         if not classes:

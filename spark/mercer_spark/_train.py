@@ -46,7 +46,7 @@ def train(df: DataFrame | str, label: str, *, folder: str | None = None, shards:
           progress: Callable[[Progress], Any] | bool | None = None, spark: SparkSession | None = None, **options: Any) -> bytes:
     """Trains on a DataFrame, or on files that all workers see (a path or a pattern), and returns the bytes of the model's file.
 
-    options are the flags of mercer shard plan (features=8192, learner="svm", c=1, lambda_="auto", …). folder is one that the driver
+    Without options the survey of the rows decides on the learner. options are the flags of mercer shard plan (features=8192, learner="svm", c=1, lambda_="auto", …). folder is one that the driver
     and all workers see under the same path, or s3://BUCKET/PREFIX; without it, spark.mercer.folder of the configuration is. The model depends on the rows,
     the options and piece_rows, the mean rows of a piece, alone: not on how the rows were distributed or in which order, nor on
     shards, the tasks of a round. progress is called with how far a round is; True writes it to standard error.

@@ -150,6 +150,15 @@ def test_pipeline(spark, houses, cluster):
     assert again.transform(houses).select("prediction", "rawPrediction").collect() == out.select("prediction", "rawPrediction").collect()
 
 
+def test_the_rows_decide_on_the_learner(houses, cluster):
+    """Without options the learner is that of mercer train, as in the commands."""
+    few = houses.drop("price").limit(300).cache()
+    model = MercerClassifier(inputCols=["rooms", "size", "town"], labelCol="class", options={"piece_rows": 200}).fit(few)
+    assert model.about["training"]["learner"] == "rfm" and model.about["training"]["why"]["learner"] == "for a table"
+    p = model.transform(few).select("probability", "prediction").first()
+    assert sum(p[0]) == pytest.approx(1, abs=1e-5) and p[1] == model.about["classes"][int(p[0].argmax())]
+
+
 def test_cross_validation(spark, houses, cluster, long):
     ready = VectorAssembler(inputCols=["rooms", "fee"], outputCol="features").transform(houses.withColumnRenamed("price", "label"))
     estimator = MercerRegressor(options={"piece_rows": 500})

@@ -60,6 +60,7 @@ var withoutTables = map[string]string{
 	"maps":              "lists maps",
 	"merge":             "statistics",
 	"serve":             "rows of requests",
+	"shard eval":        "a plan",
 	"shard merge":       "a plan",
 	"shard predict":     "a plan",
 	"shard next":        "a plan",

@@ -24,6 +24,7 @@ var working = map[string]string{
 	"liblinear-predict": "ROWS LIBLINEAR OUT",
 	"liblinear-train":   "-q ROWS OUT",
 	"merge":             "STATISTICS STATISTICS -o OUT",
+	"shard eval":        "PLAN MODEL --all --merge",
 	"shard merge":       "RAN",
 	"shard predict":     "PLAN MODEL -o OUT --all",
 	"shard run":         "PLAN --all",

@@ -29,7 +29,7 @@ Airflow, a shell. "plan" divides the data into pieces and these into shards. The
 together what all shards have found. "solve" makes the model after the last round. A round looks at
 tables (what their columns hold), one surveys the rows, one collects statistics of their features; "next"
 names the one that is next. "predict" predicts the rows of a shard, by a model of any
-kind, and "remove" removes what the rounds have written.
+kind, "eval" measures a model on the rows of all, and "remove" removes what the rounds have written.
 
 Sums are added by a tree over the pieces, and rows are drawn by their place in a piece, so the
 model has the same bytes for any number of shards, in any order. A shard that runs twice counts
@@ -43,13 +43,13 @@ docs/shards.md has examples and what it costs.`,
   mercer shard solve plan -o clicks.mercer`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("no command; shard has plan, run, merge, next, solve, predict and remove")
+				return usagef("no command; shard has plan, run, merge, next, solve, predict, eval and remove")
 			}
-			return usagef("shard has no command %q; it has plan, run, merge, next, solve, predict and remove", args[0])
+			return usagef("shard has no command %q; it has plan, run, merge, next, solve, predict, eval and remove", args[0])
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
-	cmd.AddCommand(newShardPlan(), newShardRun(), newShardMerge(), newShardNext(), newShardSolve(), newShardPredict(), newShardRemove())
+	cmd.AddCommand(newShardPlan(), newShardRun(), newShardMerge(), newShardNext(), newShardSolve(), newShardPredict(), newShardEval(), newShardRemove())
 	return cmd
 }
 
@@ -76,11 +76,13 @@ Text is divided at ends of lines, Parquet by row groups, NPY by rows; other file
 ones, are a piece each. The pieces depend on the files and --piece alone: with other --shards, the
 model has the same bytes. Paths are as given here, and the files have to stay as they are.
 
-Learners are those that need nothing but sums over the rows: ridge (the default), lasso, elastic-net and
-group-lasso, on any map that a sample settles, also on principal components. svm and logistic, for classes, with the
-penalty l2, a smooth loss and a given --c, take many passes, each a round: "mercer shard next" says which. rfm has
-rounds of its own: sums of targets by the values of columns say which columns get mean targets, a sample
-divides the rows into parts, all go to files of these in FOLDER, and leaves grow from each.
+Without flags of learners, kernels and maps the survey of all rows decides, as for "mercer train", and the merge of that
+round says so: rfm for tables, however many rows they have, and else ridge. Learners are those that need
+nothing but sums over the rows: ridge, lasso, elastic-net and group-lasso, on any map that a sample settles, also on
+principal components. svm and logistic, for classes, with the penalty l2, a smooth loss and a given --c, take
+many passes, each a round: "mercer shard next" says which. rfm has rounds of its own: sums of targets by the
+values of columns say which columns get mean targets, a sample divides the rows into parts, all go to files of
+these in FOLDER, and leaves grow from each.
 
 --estimate plans nothing. It times trials on a few rows of DATA, with as many features as the training has, and
 says what numbers of workers would take that are each like this machine: time, memory, bytes moved, and the
@@ -109,7 +111,7 @@ func newShardPlan() *cobra.Command {
 	f.Var(&p.network, "network", "with --estimate: bytes that a worker reads or writes in a second")
 	f.Var(&p.memory, "memory", "with --estimate: most memory for trials (default: 80 % of what is free)")
 	f.Var(&p.piece, "piece", "size of a piece, such as 16MiB (default 64MiB)")
-	f.IntVar(&p.part, "part", 0, "with rfm: rows whose leaves a process grows at a time, in memory (default 200000)")
+	f.IntVar(&p.part, "part", 0, "of rfm: rows whose leaves a process grows at a time, in memory (default 200000)")
 	f.StringVar(&p.cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel")
 	scaleFlag(cmd, &p.cfg)
 	modelFlags(cmd, &p.cfg)
@@ -129,6 +131,7 @@ func (p *shardPlan) run(cmd *cobra.Command, path string) error {
 	if p.shards < 1 {
 		return usagef("--shards %d: give 1 or more", p.shards)
 	}
+	unname(cmd, &p.cfg, false)
 	if err := settle(cmd, &p.cfg); err != nil {
 		return err
 	}
@@ -247,7 +250,7 @@ already is then run again to no effect, and one whose predecessor is not merged 
 	f := cmd.Flags()
 	f.StringVar(&which, "shard", "", "numbers of shards, from 0, such as 3 or 0-7,12")
 	f.BoolVar(&all, "all", false, "run all shards, one after the other")
-	f.StringVar(&round, "round", "", "look, survey, statistics or, of many passes, pass-0, pass-1, …, of rfm means, columns, sample, rows, leaves (default: the next)")
+	f.StringVar(&round, "round", "", "name of the round, such as survey (default: the next)")
 	f.Var(&memory, "memory", "most memory to work in, such as 8GiB (default: 80 % of what is free)")
 	f.BoolVar(&asJSON, "json", false, "print a JSON object for each shard instead of text")
 	return cmd
@@ -322,6 +325,9 @@ message names it. With --round, a round that is merged already, or that the data
 				tellNotices(cmd, w)
 			}
 			result := render.Merged{Round: round, Rows: rows, Shards: w.Plan.Shards(), Next: next}
+			if round == "survey" {
+				result.Learner, result.Why = w.Decided()
+			}
 			if asJSON {
 				return render.JSON(cmd.OutOrStdout(), result)
 			}
@@ -329,7 +335,7 @@ message names it. With --round, a round that is merged already, or that the data
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&which, "round", "", "look, survey, statistics or, of many passes, pass-0, pass-1, …, of rfm means, columns, sample, rows, leaves (default: the next)")
+	cmd.Flags().StringVar(&which, "round", "", "name of the round, such as survey (default: the next)")
 	cmd.Flags().Var(&memory, "memory", "most memory to work in, such as 8GiB (default: 80 % of what is free)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
 	return cmd

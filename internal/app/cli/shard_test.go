@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,6 +110,32 @@ func TestShardsOnTheCommandLine(t *testing.T) {
 		t.Errorf("another model after %d rounds than by one process", count)
 	}
 
+	// Without flags the survey decides on the learner, as train does.
+	few := write(t, dir, "few.csv", flowers(90))
+	if text := ok(t, "shard", "plan", few, "-o", at("open"), "--piece", "500", "--shards", "2", "--part", "1000"); !strings.Contains(text, "by the survey") {
+		t.Error(text)
+	}
+	told := ""
+	for {
+		round := strings.TrimSpace(ok(t, "shard", "next", at("open")))
+		if round == "" {
+			break
+		}
+		ok(t, "shard", "run", at("open"), "--all", "--round", round)
+		told += ok(t, "shard", "merge", at("open"), "--round", round)
+	}
+	ok(t, "shard", "solve", at("open"), "-o", at("open.mercer"))
+	summary := ok(t, "shard", "solve", at("open"), "-o", at("open1.mercer"), "--alone")
+	if read(at("open.mercer")) != read(at("open1.mercer")) || strings.Count(told, "learner: rfm (for a table)") != 1 ||
+		!strings.Contains(summary, "rfm (for a table)") {
+		t.Errorf("a plan that is open: %s%s", told, summary)
+	}
+	// A plan of rfm by its name leaves kernels to it, too.
+	ok(t, "shard", "plan", few, "-o", at("rfm"), "--learner", "rfm")
+	if strings.Contains(read(at("rfm/plan.json")), `"kernel"`) {
+		t.Errorf("a plan of rfm has a kernel: %s", read(at("rfm/plan.json")))
+	}
+
 	estimate := ok(t, "shard", "plan", data, "--estimate", "--rows", "1000000", "--features", "64", "--price", "3", "--ignore", "length")
 	if !strings.Contains(estimate, "1,000,000 of ") || !strings.Contains(estimate, "efficiency") {
 		t.Error(estimate)
@@ -126,7 +153,7 @@ func TestShardsOnTheCommandLine(t *testing.T) {
 		{"shard plan " + data + " -o " + at("p") + " --shards 3", 1, "fewer shards"},
 		{"shard plan " + data + " -o " + at("p") + " --learner kernel-ridge", 1, "--learner ridge or lasso"},
 		{"shard plan " + data + " -o " + at("p") + " --learner rfm --part 10", 1, "parts of 10 rows"},
-		{"shard plan " + data + " -o " + at("p") + " --part 5000", 1, "only learners with leaves"},
+		{"shard plan " + data + " -o " + at("p") + " --part 5000 --learner ridge", 1, "only learners with leaves"},
 		{"shard plan " + data + " -o " + at("plan3") + " --learner ridge", 1, "has another plan"},
 		{"shard run " + at("plan3"), 2, "no shard"},
 		{"shard run " + at("plan3") + " --shard 2-x", 2, "2-x"},
@@ -212,6 +239,94 @@ func TestPredictShards(t *testing.T) {
 			t.Errorf("%s: %d, %s", args, r.code, r.stderr)
 		}
 	}
+}
+
+// Evaluated in shards, a model has the numbers that eval gives for all rows in one place, of classes, numbers and labels, with weights.
+func TestEvaluateShards(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("seconds")
+	}
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	classes := write(t, dir, "classes.csv", messyTable(300, 2))
+	three := write(t, dir, "three.csv", messyTable(200, 3))
+	var numbers, labels strings.Builder
+	numbers.WriteString("x,w,y\n")
+	labels.WriteString("x,z,tags\n")
+	for i := range 240 {
+		fmt.Fprintf(&numbers, "%d,%d,%d\n", i%17, 1+i%3, i%17*2+i%5)
+		fmt.Fprintf(&labels, "%d,%d,%s\n", i%17, i%5, []string{"red", "red;blue", "", "blue;green"}[(i%17+i%5)%4])
+	}
+	write(t, dir, "numbers.csv", numbers.String())
+	write(t, dir, "labels.csv", labels.String())
+	for _, c := range []struct {
+		name, data  string
+		data1, flag []string // of the data and of the evaluation
+		learner     []string
+	}{
+		{"classes", classes, nil, []string{"--per-class"}, []string{"--learner", "logistic", "--map", "rff", "--id", "label"}},
+		{"three", three, nil, []string{"--json"}, []string{"--learner", "svm", "--map", "rff"}},
+		{"numbers", at("numbers.csv"), []string{"--weight", "w"}, []string{"--json"}, []string{"--learner", "ridge"}},
+		{"labels", at("labels.csv"), []string{"--label-separator", ";"}, []string{"--json"}, []string{"--learner", "ridge"}},
+	} {
+		m, plan := at(c.name+".mercer"), at(c.name)
+		ok(t, append(append([]string{"train", c.data, "-o", m, "--features", "16"}, c.data1...), c.learner...)...)
+		ok(t, append([]string{"shard", "plan", c.data, "-o", plan, "--shards", "3", "--piece", "500"}, c.data1...)...)
+		want := ok(t, append(append([]string{"eval", m, c.data}, trimmed(c.data1, "--label-separator")...), c.flag...)...)
+		for _, which := range []string{"2", "0-1", "1"} {
+			ok(t, "shard", "eval", plan, m, "--shard", which)
+		}
+		if got := ok(t, append([]string{"shard", "eval", plan, m, "--merge"}, c.flag...)...); got != want {
+			t.Errorf("%s: %.600s\nin one place %.600s", c.name, got, want)
+		}
+	}
+
+	plan, m := at("classes"), at("classes.mercer")
+	scores := filepath.Join(plan, "eval", "shard-00001.scores")
+	text, err := os.ReadFile(scores)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what, want string
+		change     func() error
+	}{
+		{"a bit", "shard 1: ", func() error { text[len(text)/2] ^= 1; return os.WriteFile(scores, text, 0o666) }},
+		{"the end", "shard 1: ", func() error { text[len(text)/2] ^= 1; return os.WriteFile(scores, text[:len(text)-40], 0o666) }},
+		{"the file", "the evaluation lacks 1 of 3 shards: 1 (pieces ", func() error { return os.Remove(scores) }},
+	} {
+		if err := c.change(); err != nil {
+			t.Fatal(err)
+		}
+		if r := mercer(t, "shard", "eval", plan, m, "--merge"); r.code != 1 || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("without %s: %d, %s", c.what, r.code, r.stderr)
+		}
+	}
+	ok(t, "train", classes, "-o", at("other.mercer"), "--features", "8", "--learner", "ridge", "--id", "label")
+	for args, want := range map[string]string{
+		"other.mercer --merge":     "the scores are of another model; run it again",
+		"classes.mercer --shard 3": "shards 0 to 2",
+		"classes.mercer":           "no shard",
+	} {
+		if r := mercer(t, append([]string{"shard", "eval", plan}, strings.Fields(strings.Replace(args, "", dir+"/", 1))...)...); r.code == 0 ||
+			!strings.Contains(r.stderr, want) {
+			t.Errorf("%s: %d, %s", args, r.code, r.stderr)
+		}
+	}
+	ok(t, "shard", "eval", plan, m, "--all", "--merge")
+	ok(t, "shard", "remove", plan)
+	if left, _ := filepath.Glob(plan + "/*"); left != nil {
+		t.Errorf("left are %v", left)
+	}
+}
+
+// trimmed are flags without one that has a value.
+func trimmed(flags []string, name string) []string {
+	if i := slices.Index(flags, name); i >= 0 {
+		return slices.Delete(slices.Clone(flags), i, i+2)
+	}
+	return flags
 }
 
 // However many pieces follow, one of them is open at a time.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -19,12 +20,14 @@ type ShardPlan struct {
 	Rounds  []string `json:"rounds"`
 	Learner string   `json:"learner"`
 	Sum     string   `json:"sha256"`
+
+	open bool
 }
 
 // PlanOf describes a plan.
 func PlanOf(p *shard.Plan) ShardPlan {
-	s := ShardPlan{Data: p.Data.Path, Pieces: len(p.Data.All), Shards: p.Shards(), Rounds: p.Rounds(), Learner: p.Config.LearnerName(),
-		Sum: p.Sum()}
+	s := ShardPlan{Data: p.Data.Path, Pieces: len(p.Data.All), Shards: p.Shards(), Rounds: p.Rounds(), Learner: cmp.Or(p.Config.LearnerName(), "auto"),
+		Sum: p.Sum(), open: p.Open()}
 	for i := range s.Shards {
 		from, to := p.Pieces(i)
 		s.Most = max(s.Most, to-from)
@@ -35,8 +38,13 @@ func PlanOf(p *shard.Plan) ShardPlan {
 // Text says what the plan is and what to do next.
 func (p ShardPlan) Text(w io.Writer, folder string) {
 	Line(w, "data", "%s: %s in %s, of at most %d", p.Data, units.Plural(p.Pieces, "piece"), units.Plural(p.Shards, "shard"), p.Most)
-	Line(w, "learner", "%s", p.Learner)
-	Line(w, "rounds", "%s", strings.Join(p.Rounds, ", "))
+	if p.open {
+		Line(w, "learner", "by the survey: the default, where the rows suit it")
+		Line(w, "rounds", "%s, and those of the learner", strings.Join(p.Rounds, ", "))
+	} else {
+		Line(w, "learner", "%s", p.Learner)
+		Line(w, "rounds", "%s", strings.Join(p.Rounds, ", "))
+	}
 	Line(w, "plan", "%s", folder)
 	fmt.Fprintf(w, "\nFor each round: mercer shard run %s --shard 0 to %d, then mercer shard merge %s\n", visible.Text(folder), p.Shards-1, visible.Text(folder))
 }
@@ -76,12 +84,19 @@ type Merged struct {
 	Rows   int    `json:"rows"`
 	Shards int    `json:"shards"`
 	Next   string `json:"next"` // "" if the model can be made
+
+	// Learner is that on which the survey has decided, and Why the reason; "" if it was asked for.
+	Learner string `json:"learner,omitempty"`
+	Why     string `json:"why,omitempty"`
 }
 
 // Text says so.
 func (m Merged) Text(w io.Writer, folder string) {
 	if m.Round != "" {
 		fmt.Fprintf(w, "%s: %s rows of %s\n", m.Round, units.Count(m.Rows), units.Plural(m.Shards, "shard"))
+	}
+	if m.Learner != "" {
+		fmt.Fprintf(w, "learner: %s (%s)\n", m.Learner, m.Why)
 	}
 	if m.Next == "" {
 		fmt.Fprintf(w, "next: mercer shard solve %s -o MODEL\n", visible.Text(folder))

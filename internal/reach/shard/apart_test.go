@@ -48,7 +48,8 @@ func TestLeavesDoNotDependOnShards(t *testing.T) {
 		path, test := filepath.Join(dir, "t.csv"), filepath.Join(dir, "test.csv")
 		wave(t, path, 1500, 1, classes)
 		wave(t, test, 1000, 2, classes)
-		cfg := train.Config{Learner: train.RFM{Members: 1, Leaf: 600}, Kernel: train.Kernel{Name: "rbf"}, Metric: train.Metric{Form: "diagonal"}}
+		cfg := train.Config{Learner: train.RFM{Members: 1, Leaf: 600}, Kernel: train.Kernel{Name: "rbf"}, Metric: train.Metric{Form: "diagonal"},
+			Map: train.Map{Features: 64}} // landmarks, which take the time
 		p, err := NewPlan(ctx, path, dataset.Options{}, cfg, 3, 5000)
 		if err == nil {
 			err = p.SetPart(1000)
@@ -107,7 +108,8 @@ func TestMeansDoNotDependOnShards(t *testing.T) {
 		return path
 	}
 	path, test := shops("t.csv", 2000), shops("test.csv", 500)
-	cfg := train.Config{Learner: train.RFM{Members: 1}, Kernel: train.Kernel{Name: "rbf"}, Metric: train.Metric{Form: "diagonal"}}
+	cfg := train.Config{Learner: train.RFM{Members: 1}, Kernel: train.Kernel{Name: "rbf"}, Metric: train.Metric{Form: "diagonal"},
+		Map: train.Map{Features: 64}}
 	p, err := NewPlan(ctx, path, dataset.Options{}, cfg, 3, 10_000)
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +137,7 @@ func TestPartsThatAreDamaged(t *testing.T) {
 	path := filepath.Join(dir, "t.csv")
 	wave(t, path, 1200, 1, false)
 	p, err := NewPlan(ctx, path, dataset.Options{}, train.Config{Learner: train.RFM{Members: 1, Leaf: 600, Smooth: true}, Kernel: train.Kernel{Name: "rbf"},
-		Metric: train.Metric{Form: "diagonal"}}, 2, 8000)
+		Metric: train.Metric{Form: "diagonal"}, Map: train.Map{Features: 64}}, 2, 8000)
 	if err != nil {
 		t.Fatal(err)
 	}

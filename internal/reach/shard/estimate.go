@@ -95,7 +95,7 @@ func NewEstimate(ctx context.Context, path string, opt dataset.Options, cfg trai
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Passes() {
+	if p.Config.Passes() {
 		return nil, errors.New("an estimate is for learners that take one pass or have leaves, since how many passes others take is seen when they are done")
 	}
 	e := &Estimate{Row: map[string]float64{}, start: o.Start, network: o.Network, rate: o.Rate}
@@ -106,18 +106,19 @@ func NewEstimate(ctx context.Context, path string, opt dataset.Options, cfg trai
 		return nil, err
 	}
 	w := &Worker{Plan: p, store: memory{}, opt: train.Options{}, state: map[string]string{}}
-	rows, err := e.tryRounds(ctx, w)
+	e.Rows, e.Bytes = o.Rows, all
+	rows, err := e.tryRounds(ctx, w, func(rows int) {
+		if e.Rows == 0 {
+			e.Rows = int64(float64(rows) * float64(all) / float64(max(tried, 1)))
+		} else {
+			e.Bytes = int64(float64(tried) / float64(rows) * float64(e.Rows))
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	e.Rows, e.Bytes = o.Rows, all
-	if e.Rows == 0 {
-		e.Rows = int64(float64(rows) * float64(all) / float64(max(tried, 1)))
-	} else {
-		e.Bytes = int64(float64(tried) / float64(rows) * float64(e.Rows))
-	}
 	try := func() error { return e.trySums(ctx, w, rows, o.Train) }
-	if e.Leaves = cfg.Apart(); e.Leaves {
+	if e.Leaves = w.config().Apart(); e.Leaves {
 		try = func() error { return e.tryApart(ctx, w, e.Rows) }
 	}
 	if err := try(); err != nil {
@@ -160,12 +161,9 @@ func (p *Plan) bytes(from, to int) (n int64) {
 	return n
 }
 
-// tryRounds runs the rounds before the last, and returns the number of rows.
-func (e *Estimate) tryRounds(ctx context.Context, w *Worker) (rows int, err error) {
-	for _, round := range w.Plan.Rounds() {
-		if round == roundStatistics || round == roundSample {
-			break
-		}
+// tryRounds runs the rounds before those that collect statistics or grow leaves, and returns the number of rows, which it tells when they are surveyed.
+func (e *Estimate) tryRounds(ctx context.Context, w *Worker, surveyed func(rows int)) (rows int, err error) {
+	for round := w.next(); round != roundStatistics && round != roundSample; round = w.next() {
 		var t tree
 		start := time.Now()
 		for i := range w.Plan.Data.All {
@@ -197,17 +195,35 @@ func (e *Estimate) tryRounds(ctx context.Context, w *Worker) (rows int, err erro
 			return 0, err
 		}
 		e.Settle += time.Since(start).Seconds()
+		if round != roundSurvey {
+			continue
+		}
+		if surveyed(rows); w.Plan.Open() { // all rows decide on the learner
+			if w.sharded, err = w.shardedFor(ctx, e.many(w.summary)); err == nil {
+				w.Plan.Config = w.config()
+				w.sharded, err = w.shardedFor(ctx, w.summary)
+			}
+			if err != nil {
+				return 0, err
+			}
+		}
 	}
 	return rows, nil
+}
+
+// many is the summary of all rows, as far as that of a few tells.
+func (e *Estimate) many(few *dataset.Summary) *dataset.Summary {
+	many := *few
+	many.Rows = int(min(e.Rows, math.MaxInt32))
+	many.NonZero = int64(float64(few.NonZero) * float64(many.Rows) / float64(few.Rows))
+	return &many
 }
 
 // trySums settles the training for all rows, and times what is done with its sums.
 func (e *Estimate) trySums(ctx context.Context, w *Worker, rows int, opt train.Options) error {
 	few := *w.summary
-	many := few
-	many.Rows = int(min(e.Rows, math.MaxInt32))
 	name := w.Plan.Data.Path
-	s, err := train.NewSharded(ctx, name, *w.schema, &many, w.Plan.Config, train.Options{})
+	s, err := w.shardedFor(ctx, e.many(&few))
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func (w *Worker) Merge(ctx context.Context, which string) (round string, rows in
 	}
 	if which != "" && which != round {
 		done := false
-		if w.Plan.knows(which) {
+		if w.course().knows(which) {
 			if done, err = w.isMerged(ctx, which); done || err != nil {
 				return "", 0, err
 			}

@@ -68,7 +68,7 @@ func NewPlan(ctx context.Context, path string, opt dataset.Options, cfg train.Co
 
 // SetPart says that a part has about so many rows (Plan.Part).
 func (p *Plan) SetPart(rows int) error {
-	if rows < leastPart || !p.Config.Apart() {
+	if rows < leastPart || !p.mayHaveLeaves() {
 		return fmt.Errorf("parts of %d rows: they have %d or more, and only learners with leaves, such as rfm, have parts", rows, leastPart)
 	}
 	p.Part = rows

@@ -19,12 +19,13 @@ func Remove(ctx context.Context, at Place) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	rounds := course{p.Data.Table, p.Config}
 	for _, file := range files {
 		if err := ctx.Err(); err != nil {
 			return n, err
 		}
 		of, _, in := strings.Cut(file, "/")
-		if round, is := strings.CutSuffix(of, ".merged"); (in || is) && p.knows(round) || strings.HasPrefix(file, copies) {
+		if round, is := strings.CutSuffix(of, ".merged"); (in || is) && (rounds.knows(round) || of == scored) || strings.HasPrefix(file, copies) {
 			if err := at.Delete(ctx, file); err != nil {
 				return n, err
 			}

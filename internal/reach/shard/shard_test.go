@@ -295,6 +295,69 @@ func TestModelOfPiecesIsAsGood(t *testing.T) {
 	}
 }
 
+// Where nothing is asked for, the survey decides on the learner, as in a training in one place; an svm needs a given C.
+func TestTheSurveyDecidesOnTheLearner(t *testing.T) {
+	if testing.Short() {
+		t.Skip("seconds")
+	}
+	ctx := context.Background()
+	dir := t.TempDir()
+	for _, c := range []struct {
+		rows             int
+		classes          bool
+		cfg              train.Config
+		planned, learner string
+		why              string
+		last             string
+	}{
+		{rows: 150, learner: "rfm", why: "for a table", last: "leaves"},
+		{rows: 40, learner: "ridge", why: "for numbers to predict; not rfm, which wants 50 rows to choose by (name it to have it)", last: "statistics"},
+		{rows: 40, classes: true, learner: "ridge", why: "as an svm in pieces wants a given C; not rfm, which wants 50 rows to choose by (name it to have it)",
+			last: "statistics"},
+		{rows: 60, cfg: train.Config{Map: train.Map{Features: 16}}, planned: "ridge", learner: "ridge", last: "statistics"},
+		{rows: 60, classes: true, cfg: train.Config{Learner: train.Named{Options: map[string]any{"c": 1.0}}}, planned: "svm", learner: "svm"},
+	} {
+		path := table(t, dir, "t.csv", c.rows, c.classes)
+		p, err := NewPlan(ctx, path, dataset.Options{}, c.cfg, 2, 500)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Open() != (c.planned == "") || !p.Open() && p.Config.LearnerName() != c.planned {
+			t.Errorf("%+v: planned is %q", c, p.Config.LearnerName())
+		}
+		m, _, err := Train(ctx, p, train.Options{})
+		want := saved(t, m, err)
+		if l, why := m.Info().Training.Learner, m.Info().Training.Why["learner"]; l != c.learner || why != c.why {
+			t.Errorf("%+v: %s (%s)", c, l, why)
+		}
+		if c.last == "" {
+			continue
+		}
+		f, err := dataset.Open(ctx, path, dataset.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, _, err := train.Fit(ctx, f, c.cfg, train.Options{})
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l := one.Info().Training.Learner; l != c.learner && !c.classes {
+			t.Errorf("%+v: train takes %s", c, l)
+		}
+		if got := sharded(t, p, 1); !bytes.Equal(got, want) {
+			t.Errorf("%+v: the model of 2 shards differs from that of one process", c)
+		}
+		w := &Worker{Plan: p, store: memory{}, state: map[string]string{}}
+		if err := w.begin(ctx, c.last); err == nil || !strings.Contains(err.Error(), "not merged yet") {
+			t.Errorf("the round %s of %+v: %v", c.last, c, err)
+		}
+		if err := w.begin(ctx, "sleep"); err == nil || !strings.Contains(err.Error(), "rounds are look, survey") {
+			t.Errorf("no such round of %+v: %v", c, err)
+		}
+	}
+}
+
 // What is wrong with a shard ends its run, and the error names it.
 func TestPoisonedShardsAreNamed(t *testing.T) {
 	ctx := context.Background()
@@ -505,7 +568,8 @@ func TestEstimate(t *testing.T) {
 	ctx := context.Background()
 	path := table(t, t.TempDir(), "t.csv", 3000, false)
 	o := EstimateOptions{Rows: 1e9, Rate: 2, Start: 1, Piece: 1 << 20}
-	e, err := NewEstimate(ctx, path, dataset.Options{}, train.Config{}, o)
+	ridge := train.Config{Learner: train.Ridge{}}
+	e, err := NewEstimate(ctx, path, dataset.Options{}, ridge, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -530,10 +594,10 @@ func TestEstimate(t *testing.T) {
 		t.Errorf("%+v, %v", small, err)
 	}
 	o.Train.Memory = 1 << 20
-	if _, err := NewEstimate(ctx, path, dataset.Options{}, train.Config{}, o); err == nil || !strings.Contains(err.Error(), "more than the memory allowed") {
+	if _, err := NewEstimate(ctx, path, dataset.Options{}, ridge, o); err == nil || !strings.Contains(err.Error(), "more than the memory allowed") {
 		t.Error(err)
 	}
-	if _, err := NewEstimate(ctx, path, dataset.Options{}, train.Config{}, EstimateOptions{Workers: []int{3}}); err == nil {
+	if _, err := NewEstimate(ctx, path, dataset.Options{}, ridge, EstimateOptions{Workers: []int{3}}); err == nil {
 		t.Error("three workers for one piece")
 	}
 }

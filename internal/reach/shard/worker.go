@@ -9,84 +9,12 @@ import (
 	"io"
 	"io/fs"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mercer/dataset"
 	"mercer/model"
 	"mercer/train"
 )
-
-// The rounds, in order. The first is only for tables. Of a learner that takes many passes, each is a round, and how many there are is seen when
-// it is over.
-const (
-	roundLook       = "look"
-	roundSurvey     = "survey"
-	roundStatistics = "statistics"
-	roundPass       = "pass-" // and its number, from 0
-
-	// Of a learner with leaves. The first two are only for tables, whose columns may have mean targets.
-	roundMeans   = "means"
-	roundColumns = "columns"
-
-	roundSample = "sample"
-	roundRows   = "rows"
-	roundLeaves = "leaves"
-)
-
-// Rounds are the rounds of a training by a plan, in order, of passes only the first.
-func (p *Plan) Rounds() (rounds []string) {
-	for round := p.first(); round != ""; round = p.after(round) {
-		if rounds = append(rounds, round); strings.HasPrefix(round, roundPass) {
-			break
-		}
-	}
-	return rounds
-}
-
-func (p *Plan) first() string {
-	if p.Data.Table {
-		return roundLook
-	}
-	return roundSurvey
-}
-
-// after is the round after another, as far as the plan tells.
-func (p *Plan) after(round string) string {
-	switch {
-	case round == "":
-		return p.first()
-	case round == roundLook:
-		return roundSurvey
-	case round == roundStatistics || round == roundLeaves:
-		return ""
-	case round == roundSurvey && p.Data.Table && p.Config.MayHaveMeans():
-		return roundMeans
-	case round == roundMeans:
-		return roundColumns
-	case round == roundSample:
-		return roundRows
-	case round == roundRows:
-		return roundLeaves
-	case strings.HasPrefix(round, roundPass):
-		n, _ := strconv.Atoi(strings.TrimPrefix(round, roundPass))
-		return roundPass + strconv.Itoa(n+1)
-	case p.Config.Passes():
-		return roundPass + "0"
-	case p.Config.Apart():
-		return roundSample
-	}
-	return roundStatistics
-}
-
-// knows says whether there may be a round of a name.
-func (p *Plan) knows(round string) bool {
-	if slices.Contains(p.Rounds(), round) {
-		return true
-	}
-	n, err := strconv.Atoi(strings.TrimPrefix(round, roundPass))
-	return err == nil && p.Config.Passes() && round == roundPass+strconv.Itoa(n) && n >= 0
-}
 
 // Needs says whether there is anything to do in a round: data that are no table need no look.
 func (p *Plan) Needs(round string) bool { return p.Data.Table || round != roundLook }
@@ -123,15 +51,34 @@ func NewWorker(ctx context.Context, s Store, opt train.Options) (*Worker, error)
 	return &Worker{Plan: p, store: s, opt: opt, state: map[string]string{}}, nil
 }
 
+// config is that of the training, with its learner as soon as that is known.
+func (w *Worker) config() train.Config {
+	if w.sharded != nil {
+		return w.sharded.Config()
+	}
+	return w.Plan.Config
+}
+
+// course is that of the training, as far as it is known.
+func (w *Worker) course() course { return course{w.Plan.Data.Table, w.config()} }
+
+// Decided is the learner that the survey has decided on, and why, if the plan left it to that.
+func (w *Worker) Decided() (learner, why string) {
+	if w.sharded == nil || !w.Plan.Open() {
+		return "", ""
+	}
+	return w.config().LearnerName(), w.sharded.Why()
+}
+
 // next is the round after those whose sums it knows.
 func (w *Worker) next() string {
 	if len(w.learned) == 0 {
-		return w.Plan.first()
+		return w.course().first()
 	}
 	if w.passed {
 		return ""
 	}
-	return w.Plan.after(w.learned[len(w.learned)-1])
+	return w.course().after(w.learned[len(w.learned)-1])
 }
 
 // Next is the round that is yet to be run and merged, "" if only the model is left to be made.
@@ -145,7 +92,7 @@ func (w *Worker) Next(ctx context.Context) (string, error) {
 		if err != nil || !done {
 			return round, err
 		}
-		if w.Plan.after(round) == "" {
+		if round == roundStatistics || round == roundLeaves {
 			return "", nil
 		}
 		if err := w.take(ctx, round); err != nil {
@@ -177,13 +124,13 @@ func (w *Worker) take(ctx context.Context, round string) error {
 
 // begin makes the worker know what the rounds before one found; of all, if it is "".
 func (w *Worker) begin(ctx context.Context, round string) error {
-	if round != "" && !w.Plan.knows(round) {
-		return fmt.Errorf("there is no round %q; rounds are %s", round, strings.Join(w.Plan.Rounds(), ", "))
-	}
 	if slices.Contains(w.learned, round) {
 		return nil
 	}
 	for {
+		if c := w.course(); round != "" && !c.knows(round) {
+			return fmt.Errorf("there is no round %q; rounds are %s", round, strings.Join(c.rounds(), ", "))
+		}
 		next := w.next()
 		if next == round {
 			return nil
@@ -228,7 +175,7 @@ func (w *Worker) learn(ctx context.Context, round string, total sum, check strin
 		if w.summary, err = total.(surveySum).Summary(w.Plan.Data.Path); err != nil {
 			return err
 		}
-		w.sharded, err = train.NewSharded(ctx, w.Plan.Data.Path, *w.schema, w.summary, w.Plan.Config, w.opt)
+		w.sharded, err = w.shardedFor(ctx, w.summary)
 	case roundStatistics, roundLeaves:
 		w.total = total
 	case roundSample, roundMeans: // whose sum has taken it in
@@ -248,6 +195,11 @@ func (w *Worker) learn(ctx context.Context, round string, total sum, check strin
 		w.learned, w.state[round] = append(w.learned, round), check
 	}
 	return err
+}
+
+// shardedFor is the training of rows with such a survey.
+func (w *Worker) shardedFor(ctx context.Context, sum *dataset.Summary) (*train.Sharded, error) {
+	return train.NewSharded(ctx, w.Plan.Data.Path, *w.schema, sum, w.Plan.Config, w.opt)
 }
 
 // piece makes the sum of one piece.
@@ -281,7 +233,7 @@ func (w *Worker) piece(ctx context.Context, round string, i int) (sum, error) {
 		f = w.sharded.WithMeans(f, first)
 	}
 	if round == roundSurvey || round == roundColumns {
-		survey, err := w.Plan.Config.SurveyOptions()
+		survey, err := w.config().SurveyOptions()
 		if err != nil {
 			return nil, err
 		}
@@ -412,7 +364,7 @@ func (w *Worker) fit(ctx context.Context) (*model.Model, *train.Report, error) {
 	if w.passed {
 		return w.sharded.Passed(ctx)
 	}
-	if w.Plan.Config.Apart() {
+	if w.config().Apart() {
 		return w.joined(ctx)
 	}
 	total := w.total.(momentSum)
@@ -428,7 +380,7 @@ func Train(ctx context.Context, p *Plan, opt train.Options) (*model.Model, *trai
 
 // Train goes through all rounds in this process, without writing anything but rows and leaves of parts, for a while, to a temporary file.
 func (w *Worker) Train(ctx context.Context) (*model.Model, *train.Report, error) {
-	if w.Plan.Config.Apart() {
+	if w.Plan.mayHaveLeaves() {
 		store, err := newOneFile()
 		if err != nil {
 			return nil, nil, err
