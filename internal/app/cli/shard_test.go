@@ -386,7 +386,7 @@ func TestShardsTellOfColumns(t *testing.T) {
 		fmt.Fprintf(&text, "%s,%d.5,%d\n", []string{fmt.Sprint(i, ".25"), "<0.01"}[min(1, i%4/3)], i%17, i%2)
 	}
 	data, plan, out := write(t, dir, "a.csv", text.String()), filepath.Join(dir, "plan"), filepath.Join(dir, "m")
-	ok(t, "shard", "plan", data, "-o", plan)
+	ok(t, "shard", "plan", data, "-o", plan, "--learner", "ridge")
 	const want = `note: column "x" has bounds such as "<0.01" in 15 rows`
 	if r := mercer(t, "train", data, "--learner", "ridge", "-o", out); !strings.Contains(r.stderr, "mercer train: "+want) {
 		t.Errorf("train: %+v", r)
