@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"mercer/internal/engine/atomicfile"
+	"mercer/internal/engine/units"
 	"mercer/matrix"
 )
 
@@ -62,11 +63,27 @@ func randomAccess(in input) (io.ReaderAt, func() error, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: cannot be unpacked: %w", in.Name(), err)
 	}
-	if _, err := io.Copy(f, src); err != nil {
+	most := int64(mostFetched)
+	if p, ok := in.(*packed); ok {
+		most = mostInflated(p.size)
+	}
+	if err := inflate(f, src, most); err != nil {
 		f.Close()
 		return nil, nil, fmt.Errorf("%s: %w", in.Name(), err)
 	}
 	return f, f.Close, nil
+}
+
+// mostInflated is how many bytes a file of so many may take on disk when it is unpacked: 1 GiB, or a hundred times as many.
+func mostInflated(size int64) int64 { return min(max(1<<30, 100*size), mostFetched) }
+
+// inflate copies what is unpacked, up to so many bytes.
+func inflate(to io.Writer, from io.Reader, most int64) error {
+	n, err := io.Copy(to, io.LimitReader(from, most+1))
+	if err == nil && n > most {
+		err = fmt.Errorf("takes more than %s when it is unpacked; unpack it first if that is right", units.Bytes(most))
+	}
+	return err
 }
 
 // arrayReader is one pass over an array.

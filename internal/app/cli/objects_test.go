@@ -122,8 +122,10 @@ func TestObjectsThatCannotBeHad(t *testing.T) {
 	}{
 		{[]string{"train", "s3://shop/none.csv", "-o", "m"}, "s3://shop/none.csv: no object has such a name"},
 		{[]string{"train", data, "-o", "s3://nobody/m"}, "s3://nobody/m: there is no such bucket"},
+		{[]string{"train", data, "-o", "m", "--plots", "s3://shop/p"}, "--plots s3://shop/p: pictures go to a folder of this machine"},
 		{[]string{"train", data, "-o", "s3://shop/"}, "s3://shop/: is no name for an object"},
 		{[]string{"shard", "run", "s3://shop/none", "--all"}, "s3://shop/none/plan.json: file does not exist"},
+		{[]string{"predict", write(t, t.TempDir(), "m", ""), data}, "m: the file is empty"},
 		{[]string{"predict", "s3://shop/none", data}, "s3://shop/none: file does not exist"},
 		{[]string{"train", "gs://shop/a.csv", "-o", "m"}, "read are http://, https://, s3:// and postgres://"},
 	} {

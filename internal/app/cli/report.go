@@ -15,6 +15,7 @@ import (
 	"mercer/dataset"
 	"mercer/internal/app/render"
 	"mercer/internal/engine/atomicfile"
+	"mercer/internal/engine/remote"
 	"mercer/internal/engine/report"
 	"mercer/internal/engine/units"
 	"mercer/internal/engine/vec"
@@ -91,6 +92,8 @@ func (v *Pages) Check(others ...string) error {
 		return nil
 	}
 	switch st, err := os.Stat(v.plots); {
+	case remote.Is(v.plots):
+		return fmt.Errorf("--plots %s: pictures go to a folder of this machine; --report may be an object", v.plots)
 	case err == nil && !st.IsDir():
 		return fmt.Errorf("%s: is a file; --plots takes the name of a folder", v.plots)
 	case errors.Is(err, fs.ErrNotExist):

@@ -247,6 +247,9 @@ func Read(r io.Reader, size int64) (meta map[string]string, tensors map[string]*
 
 // readSealed reads the header and the data, and checks the checksum, whose digits in the header become blank.
 func readSealed(r io.Reader, size int64) (text, data []byte, err error) {
+	if size == 0 {
+		return nil, nil, errors.New("the file is empty")
+	}
 	var length [8]byte
 	if err := fill(r, length[:]); err != nil {
 		return nil, nil, err
