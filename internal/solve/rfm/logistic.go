@@ -50,33 +50,43 @@ func (s *solving) logistic(rows []int, values []float32) landmarks.Logistic {
 	return l
 }
 
-// chooseLogistic trains machines by the logistic loss on the rows that were added, and keeps the one whose λ has the smallest loss on
-// held-out rows; from λ of the squared error for each row on, or with the one that is known. There is none if numbers are not finite.
+// chooseLogistic trains a machine by the logistic loss on the rows that were added. Machines of half the landmarks choose λ by the loss of held-out
+// rows, from that of the squared error for each row on, unless it is known. There is none if numbers are not finite.
 func (s *solving) chooseLogistic(r *landmarks.Ridge, main landmarks.Logistic, held some, squared float64) error {
 	y, least := s.logistic(s.held, nil), math.Inf(1)
-	start := r.Start(logisticLandmarks(s.x.Rows, r.Landmarks()), s.solution)
-	s.solution = nil
+	first := logisticLandmarks(s.x.Rows, r.Landmarks())
+	var best *landmarks.Solution
+	start := r.Start(min(first, r.LambdaLandmarks()), nil)
 	try := func(rate float64) (better bool, err error) {
 		made, err := r.SolveLogistic(s.ctx, main, rate*float64(len(s.main)), roughGain, start)
 		if err != nil || made == nil {
 			return false, err
 		}
 		start = made
-		scores := made.Scores(r, held.values)
-		if loss := landmarks.LogLoss(scores, y.Y, s.choosing, s.outputs); loss < least {
-			s.solution, s.logits, s.rate, least, better = made, scores, rate, loss, true
+		if loss := landmarks.LogLoss(made.Scores(r, held.values), y.Y, s.choosing, s.outputs); loss < least {
+			best, s.rate, least, better = made, rate, loss, true
 		}
 		return better, nil
 	}
 	switch {
 	case s.rate > 0:
-		_, err := try(s.rate)
-		return err
+		best = s.solution
 	case s.opt.Lambda > 0:
-		_, err := try(s.opt.Lambda / float64(s.fitting.x.Rows))
+		s.rate = s.opt.Lambda / float64(s.fitting.x.Rows)
+	default:
+		if err := search(max(leastRate, squared/rateStep), 1/rateStep, try); err != nil {
+			return err
+		}
+	}
+	s.solution = nil
+	made, err := r.SolveLogistic(s.ctx, main, s.rate*float64(len(s.main)), roughGain, r.Start(first, best))
+	if err != nil || made == nil {
 		return err
 	}
-	return search(max(leastRate, squared/rateStep), 1/rateStep, try)
+	if scores := made.Scores(r, held.values); landmarks.LogLoss(scores, y.Y, s.choosing, s.outputs) < math.Inf(1) {
+		s.solution, s.logits = made, scores
+	}
+	return nil
 }
 
 // finishLogistic adds the rows held out to those that were added, whose values of the kernel were kept, and trains the machine by the logistic
