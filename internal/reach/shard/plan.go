@@ -18,6 +18,7 @@ import (
 	"math/bits"
 
 	"mercer/dataset"
+	"mercer/internal/engine/units"
 	"mercer/train"
 )
 
@@ -83,7 +84,7 @@ const leastPart = 1000
 func (p *Plan) divide(n int) error {
 	pieces := len(p.Data.All)
 	if n < 1 || n > pieces {
-		return fmt.Errorf("%s: is in %d pieces, which cannot be %d shards; make pieces smaller, or take fewer shards", p.Data.Path, pieces, n)
+		return fmt.Errorf("%s: is in %s, which cannot be %s; make pieces smaller, or take fewer shards", p.Data.Path, units.Plural(pieces, "piece"), units.Plural(n, "shard"))
 	}
 	step := 1 << max(0, bits.Len(uint(pieces/n))-3)
 	p.Ends = nil
