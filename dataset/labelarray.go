@@ -23,7 +23,7 @@ func labelArray(ctx context.Context, in input, told func(Notice)) (Source, error
 		return allLabels(newSource(ctx, in, Options{Label: "none"}))
 	}
 	h, err := npyHeader(in.Head())
-	if err == nil && strings.ContainsAny(strings.TrimLeft(h.dtype, "<>=|")[:min(1, len(h.dtype))], "SU") {
+	if err == nil && strings.IndexAny(strings.TrimLeft(h.dtype, "<>=|"), "SU") == 0 {
 		return textLabels(ctx, in, &h)
 	}
 	a, err := allLabels(newNPY(in, Options{Label: "none"}))

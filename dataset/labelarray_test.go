@@ -40,6 +40,7 @@ func TestLabelsOfArrays(t *testing.T) {
 		{"several", "'|S1'", "(3, 2)", []byte("abcdef"), nil, nil, "texts of shape [3 2]; each row needs one label"},
 		{"one-hot", "'<f4'", "(3, 2)", float32Bytes(0, 1, 1, 0, 0, 1), nil, []float64{1, 0, 1}, "has one 1 in each row and 0 otherwise, and is taken for the classes 0 to 1"},
 		{"two ones", "'<f4'", "(3, 2)", float32Bytes(0, 1, 1, 1, 0, 1), nil, []float64{0, 1, 1, 1, 0, 1}, ""},
+		{"no type", "'<'", "(3,)", []byte("abc"), nil, nil, `elements of type "<" are not read`},
 		{"numbers", "'<f4'", "(3, 2)", float32Bytes(0, 1, 1, 0, 0, 2), nil, []float64{0, 1, 1, 0, 0, 2}, ""},
 	} {
 		y := npyFile(c.dtype, false, c.shape, c.data)
