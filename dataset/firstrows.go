@@ -48,11 +48,15 @@ func (t *table) look(head []byte) ([]attribute, error) {
 
 // lookTyped is look for a typed table.
 func (t *table) lookTyped(ctx context.Context) ([]attribute, error) {
-	var names []string
-	for _, f := range t.typed.fields() {
-		names = append(names, f.name)
+	var rows [][]string
+	if t.opt.Header == "yes" {
+		var names []string
+		for _, f := range t.typed.fields() {
+			names = append(names, f.name)
+		}
+		rows = append(rows, names)
 	}
-	rows, size := [][]string{names}, 0
+	size := 0
 	err := eachRow(ctx, t.typed, func(cells []string) error {
 		for _, c := range cells {
 			size += len(c) + 1

@@ -36,7 +36,7 @@ func (t *table) relationTarget(c *collected) *relationTarget {
 	switch {
 	case text && len(distinct) > 100:
 		return nil
-	case text || whole && len(distinct) <= 20 || len(distinct) == 2:
+	case text || whole && len(distinct) <= mostNumberClasses || len(distinct) == 2:
 		r.classes = distinct
 	}
 	return r

@@ -153,6 +153,9 @@ func newTypedTable(ctx context.Context, typed typedTable, opt Options) (Source, 
 		return nil, err
 	}
 	opt.Format, opt.Header, opt.texts = "csv", "yes", map[string]bool{}
+	if _, is := typed.(*arrayTable); is {
+		opt.Header = "no" // its columns have no names
+	}
 	for _, f := range typed.fields() {
 		opt.texts[f.name] = opt.texts[f.name] || f.text
 	}

@@ -294,7 +294,7 @@ func (t *tuning) check(cmd *cobra.Command) error {
 		}
 	}
 	t.train.data.Memory = int64(t.train.memory)
-	return checkData(&t.train.data)
+	return checkRows(&t.train.data, &t.train.cfg)
 }
 
 // ungrouped is data whose column of groups is for folds alone. Where columns have names a model
