@@ -294,7 +294,7 @@ func (t *tuning) check(cmd *cobra.Command) error {
 		}
 	}
 	t.train.data.Memory = int64(t.train.memory)
-	return checkRows(&t.train.data, &t.train.cfg)
+	return checkData(&t.train.data)
 }
 
 // ungrouped is data whose column of groups is for folds alone. Where columns have names a model
@@ -346,6 +346,7 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	if err := space.Check(); err != nil {
 		return UsageError{err}
 	}
+	t.train.data.AsWritten = space.Precomputed()
 	if err := t.checkFiles(path); err != nil {
 		return err
 	}
