@@ -18,8 +18,12 @@ func (a *array) orTable(ctx context.Context) (Source, error) {
 	case m != nil && !slices.ContainsFunc(m.Columns, func(c Column) bool { return c.Width() != 1 || c.Coding != nil || c.Means != nil }) && !a.hasGaps(ctx):
 	case m == nil && (opt.Missing == "error" || !a.hasGaps(ctx)):
 	default:
-		if m == nil && opt.Label == "" && opt.AllInputs {
+		switch {
+		case opt.Label != "" || opt.LabelsFile != "":
+		case m == nil && opt.AllInputs:
 			opt.Label = "none"
+		case m != nil && len(m.Labels) == 0 && a.cols == len(m.Columns)+1: // as of an array without gaps
+			opt.Label = strconv.Itoa(a.cols - 1)
 		}
 		return newTypedTable(ctx, &arrayTable{a}, opt)
 	}

@@ -262,7 +262,7 @@ func (r *arrayReader) decode(n int) error {
 				}
 				v := r.kind.value(element(i, j))
 				err := fmt.Errorf("%g is not a number that float32 holds; replace or remove it", v)
-				if v != v && r.opt.Schema != nil && r.opt.Missing == "" {
+				if v != v && r.opt.Schema != nil && r.opt.Missing != "error" {
 					err = fmt.Errorf("NaN, a missing value, where %s rows without any; replace it, or train on an array that has some", r.opt.trainedOn())
 				}
 				return r.cell(r.row+i, j, k, v, err)

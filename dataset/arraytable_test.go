@@ -118,7 +118,9 @@ func TestNaNInArraysIsMissing(t *testing.T) {
 	for i := range rows {
 		labels[i] = float32(rows[i][4])
 	}
-	same("arrays of an archive", zipped(t, "X.npy", alone, "y.npy", npyFile("'<f4'", false, "(300,)", float32Bytes(labels...))), Options{})
+	archive := same("arrays of an archive", zipped(t, "X.npy", alone, "y.npy", npyFile("'<f4'", false, "(300,)", float32Bytes(labels...))), Options{})
+	same("labels in the last column, for the model of an archive", npyFile("'<f4'", false, shape, encoded(rows, binary.LittleEndian, 4, false)),
+		Options{Schema: archive.Schema()})
 
 	// Without gaps, for the model: the values are those of the table as well.
 	for i := range inputs {
