@@ -22,7 +22,7 @@ const (
 	rareBuckets = 16  // dimensions of its other values
 
 	worthTelling = 50  // dimensions of a column of text that are told of
-	leakRows     = 500 // with fewer, a column that says all of the label is nothing unusual
+	leakRows     = 200 // with fewer, a column that says all of the label is nothing unusual
 	fewRows      = 50  // with fewer, nothing is taken for an ID or a leak
 	fewIndices   = 10  // with fewer, nothing is taken for an index of the rows
 )
