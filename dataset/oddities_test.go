@@ -29,6 +29,8 @@ func TestOddTablesAreTold(t *testing.T) {
 		{"merged", rows("Sales,,2023\nregion,units,y\n", func(i int) string { return "NSEW"[i%4 : i%4+1] }), ""},
 		{"merged more", rows("Sales,,\nregion,units,y\n", func(i int) string { return "NSEW"[i%4 : i%4+1] }), "what is above the table is left out (1 line"},
 		{"comments and titles", "# exported\n# by hand\nMonthly report,,\n,,\n" + rows("region,units,y\n", func(i int) string { return "NSEW"[i%4 : i%4+1] }), "what is above the table is left out (4 lines"},
+		{"apostrophes", "'item','z','y'\n" + strings.Repeat("'a b','1.5','2'\n'c','','3'\n", 20), "cells are between apostrophes, such as 'item', which are no quotes of CSV"},
+		{"some apostrophes", rows("item,z,y\n", func(i int) string { return fmt.Sprintf("'item%d'", i%7) }), ""},
 		{"merged wide", strings.ReplaceAll(rows("Sales,,2023\nregion,units,y\n", func(i int) string { return "N,7" }), "Sales,,2023\nregion,", "Sales,,2023,\nregion,q,"),
 			"what is above the table is left out (1 line"},
 	} {
