@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
-	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,10 @@ type row struct {
 	y      []float64
 	name   string
 	weight float64
+}
+
+func (r row) equal(other row) bool {
+	return r.first == other.first && maps.Equal(r.x, other.x) && slices.Equal(r.y, other.y) && r.name == other.name && r.weight == other.weight
 }
 
 // readRows reads a whole source and checks what every batch must be. It returns the rows
@@ -155,7 +160,7 @@ func TestRowsDoNotDependOnThreadsOrBatches(t *testing.T) {
 					}
 				}
 			}
-			if !reflect.DeepEqual(got, want) {
+			if !slices.EqualFunc(got, want, row.equal) {
 				t.Fatalf("quoted %v, %+v: other rows", quoted, c)
 			}
 		}
@@ -201,7 +206,7 @@ func TestLineEndsAndMarks(t *testing.T) {
 		"\xef\xbb\xbf1,2,3\n4,5,6\n7,8,9\n",
 		" 1, 2,\t3\n4 ,5 ,6 \n\"7\",\" 8 \",9\n",
 	} {
-		if got, err := readRows(t, csvSource(t, text, Options{}), 4096); err != nil || !reflect.DeepEqual(got, want) {
+		if got, err := readRows(t, csvSource(t, text, Options{}), 4096); err != nil || !slices.EqualFunc(got, want, row.equal) {
 			t.Errorf("%q: %v, error %v", text, got, err)
 		}
 	}
@@ -324,7 +329,7 @@ func goroutines(t *testing.T, want int) {
 
 func TestCancelAndCloseStopAllGoroutines(t *testing.T) {
 	before := runtime.NumGoroutine()
-	text := strings.Repeat("1,2,3\n", 3*blockSize)
+	text := strings.Repeat(strings.Repeat(" ", 58)+"1,2,3\n", 6*blockSize/64) // few numbers in many bytes
 	src := csvSource(t, text, Options{})
 	open := func(ctx context.Context) Reader {
 		r, err := src.Open(ctx)

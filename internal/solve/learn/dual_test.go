@@ -656,6 +656,9 @@ func TestDualFitsAreTheSameOnAnyThreads(t *testing.T) {
 		"memory":     InMemory(matrix.Rows{Dense: z}),
 		"recomputed": anew(matrix.Rows{Dense: z}),
 	}
+	if testing.Short() {
+		delete(sets, "memory") // which takes the same steps
+	}
 	for name, set := range sets {
 		runtime.GOMAXPROCS(1)
 		one := fits(t, set, class, 4, 0)
