@@ -157,7 +157,7 @@ func inApostrophes(rows [][]string) bool {
 			}
 		}
 	}
-	return len(rows) > 0 && rows[0][0] != ""
+	return len(rows[0]) > 0 && rows[0][0] != ""
 }
 
 // decimals are the decimal separators that numbers may have, the usual one first.

@@ -23,7 +23,7 @@ const (
 
 	worthTelling = 50  // dimensions of a column of text that are told of
 	leakRows     = 500 // with fewer, numbers that say all of the label are nothing unusual
-	leakTexts    = 200 // with fewer, nor are texts and few different numbers
+	leakTexts    = 200 // with fewer, nor are texts and two different numbers
 	fewRows      = 50  // with fewer, nothing is taken for an ID or a leak
 	fewIndices   = 10  // with fewer, nothing is taken for an index of the rows
 )
@@ -662,7 +662,7 @@ func (t *table) warnOfLeaks() {
 	for i := range t.profile.Columns {
 		d := &t.profile.Columns[i]
 		if r := t.roles[i].kind; r != numeric && r != categorical && r != coded ||
-			r != categorical && t.profile.Rows < leakRows && (d.Many || d.Distinct > fewCodes) {
+			r != categorical && t.profile.Rows < leakRows && (d.Many || d.Distinct > 2) {
 			continue
 		}
 		switch {
