@@ -45,7 +45,11 @@ type Options struct {
 	Width  float64
 	Lambda float64
 
-	// Rounds bounds how often the metric is learned again from a machine with the last one; 0 means 5, and -1 not at all.
+	// Known, if not nil, is the best machine with Start on the same rows and landmarks. It is not trained again: only shapes are looked for, and
+	// nothing is learned if none is better.
+	Known *Round
+
+	// Rounds bounds how often the metric is learned again from a machine with the last one; 0 means 5.
 	// It stops after two rounds in a row that do not lower the held-out error by a hundredth, and takes up to three times
 	// as many rounds while each lowers it by a tenth.
 	Rounds int
@@ -191,22 +195,48 @@ func Learn(ctx context.Context, x matrix.Rows, y []float64, outputs int, weights
 	if err != nil {
 		return nil, err
 	}
-	now, out := opt.Start, &Learned{Metric: opt.Start, Report: l.report, Held: l.heldRows}
+	out := &Learned{Metric: opt.Start, Report: l.report, Held: l.heldRows}
 	var best *function
-	stale, fast := 0, false // consecutive rounds that were no better; the last was far better
+	if opt.Known != nil {
+		l.report.Rounds = []Round{*opt.Known}
+	} else if best, err = l.rounds(ctx, out); err != nil {
+		return nil, err
+	}
+	if opt.Shapes && out.Metric != nil {
+		round := l.report.Rounds[l.report.Best]
+		if out.Metric, best, round, err = l.shape(ctx, out.Metric, best, round); err != nil {
+			return nil, err
+		}
+		if round.Shape != nil {
+			l.report.Best = len(l.report.Rounds)
+			l.report.Rounds = append(l.report.Rounds, round)
+		}
+	}
+	if best == nil {
+		return nil, nil
+	}
+	for i, v := range best.held {
+		best.held[i] = v + l.mean[i%outputs]
+	}
+	out.Scores = best.held
+	if opt.WithDirection {
+		out.Direction, err = l.direction(ctx, best, out.Metric)
+	}
+	return out, err
+}
+
+// rounds trains machines, each with the metric that the one before asks for, and puts the best metric into out.
+func (l *learner) rounds(ctx context.Context, out *Learned) (best *function, err error) {
+	now, stale, fast := l.opt.Start, 0, false // consecutive rounds that were no better; the last was far better
 	for round := 0; ; round++ {
-		if opt.Progress != nil {
-			opt.Progress(round, l.opt.Rounds)
+		if l.opt.Progress != nil {
+			l.opt.Progress(round, l.opt.Rounds)
 		}
 		report := l.report
 		if round > 0 {
 			l.hopeless = worseMetric * report.Rounds[report.Best].Error
 		}
-		directions := directionsOf(round)
-		if opt.Shapes && opt.Start != nil {
-			directions = both[1:] // more landmarks than the start had ask for a narrower kernel, if at all
-		}
-		f, told, err := l.fit(ctx, now, directions)
+		f, told, err := l.fit(ctx, now, directionsOf(round))
 		if err != nil {
 			return nil, err
 		}
@@ -220,33 +250,15 @@ func Learn(ctx context.Context, x matrix.Rows, y []float64, outputs int, weights
 			best, report.Best, out.Metric = f, round, now
 		}
 		if round >= l.opt.Rounds && (!fast || stale > 0 || round >= 3*l.opt.Rounds) || stale == 2 {
-			break
+			return best, nil
 		}
 		if now, err = l.next(ctx, f, now); err != nil {
 			return nil, err
 		}
 		if now == nil { // nothing changes the answer
-			break
+			return best, nil
 		}
 	}
-	if opt.Shapes && out.Metric != nil {
-		round := l.report.Rounds[l.report.Best]
-		if out.Metric, best, round, err = l.shape(ctx, out.Metric, best, round); err != nil {
-			return nil, err
-		}
-		if round.Shape != nil {
-			l.report.Best = len(l.report.Rounds)
-			l.report.Rounds = append(l.report.Rounds, round)
-		}
-	}
-	for i, v := range best.held {
-		best.held[i] = v + l.mean[i%outputs]
-	}
-	out.Scores = best.held
-	if opt.WithDirection {
-		out.Direction, err = l.direction(ctx, best, out.Metric)
-	}
-	return out, err
 }
 
 // withDefaults fills in defaults for zero values and checks the rest, for rows of d dimensions.
@@ -282,7 +294,7 @@ func (opt Options) withDefaults(d int) (Options, error) {
 	switch {
 	case !slices.Contains(Forms, opt.Form):
 		return opt, fmt.Errorf("metric %q is not known; known are diagonal, full and low-rank", opt.Form)
-	case opt.Rounds < -1 || opt.Rows < 10 || opt.Landmarks < 1 || opt.Rank < 0:
+	case opt.Rounds < 0 || opt.Rows < 10 || opt.Landmarks < 1 || opt.Rank < 0:
 		return opt, fmt.Errorf("a metric by %d rounds of %d rows and %d landmarks, of rank %d: "+
 			"it takes 10 rows or more, and positive numbers", opt.Rounds, opt.Rows, opt.Landmarks, opt.Rank)
 	case kind == nil:

@@ -422,17 +422,14 @@ func (f *fitting) shape(rows []int, all []member, shares []float64) error {
 		if m.metric == nil || shares[i] == 0 {
 			continue
 		}
-		opt := metric.Options{Start: m.metric, Shapes: true, Width: m.round().Length, Lambda: m.round().Lambda, Rounds: -1,
-			Rows: chooseRows, Landmarks: chooseLandmarks}
+		last := m.round()
+		opt := metric.Options{Start: m.metric, Known: &last, Shapes: true, Width: last.Length, Lambda: last.Lambda, Rows: chooseRows, Landmarks: chooseLandmarks}
 		learned, err := f.metric(rows, m.Kind, opt, f.rows > f.opt.Leaf)
 		if err != nil {
 			return err
 		}
-		if r := learned.Report; r.Rounds[r.Best].Error < m.round().Error {
-			m.metric, m.learned = learned.Metric, learned
-			if s := m.round().Shape; s != nil {
-				m.shape = *s
-			}
+		if learned != nil {
+			m.metric, m.learned, m.shape = learned.Metric, learned, *learned.Report.Shape()
 		}
 	}
 	return nil

@@ -12,11 +12,13 @@ import (
 // landmarks lessen the error by next to nothing, so do three or four times as many.
 
 // Landmarks of the machines of a leaf and of those for all rows before held-out rows ask for more. moreGain is what
-// doubling them must make of the squared error; machines on twice as many take four times as long.
+// doubling them must make of the squared error; machines on twice as many take four times as long. Where it makes less than muchGain of it,
+// doubling them again is sure to be asked for.
 const (
 	fewLeaf  = 750
 	fewWhole = 1024
 	moreGain = 0.97
+	muchGain = 0.95
 )
 
 // more trains the machines of the leaves again on more landmarks, if held-out rows of all leaves together ask for them.
@@ -50,7 +52,7 @@ func (f *fitting) more() error {
 }
 
 // trainWhole trains machines for all rows on some of them, with as many landmarks as held-out rows ask for beside the leaves:
-// twice as many while these lessen the error.
+// twice as many while these lessen the error, or four times as many.
 func (f *fitting) trainWhole(rows []int, members []member) (trained, error) {
 	joined := func(one trained, scores []float64) float64 {
 		held, ofTree, ofAll := f.heldBy(one, scores, (*trained).bySquares)
@@ -58,14 +60,21 @@ func (f *fitting) trainWhole(rows []int, members []member) (trained, error) {
 	}
 	f.rooms = freelist.List[room]{} // those of leaves
 	var before *trained
-	for centres := f.fewWhole; ; centres *= 2 {
+	for centres := f.fewWhole; ; {
 		centres = min(centres, f.wholeCentres)
 		one, err := f.train(rows, members, centres, centres < f.wholeCentres, before)
-		if err != nil || one.half == nil || joined(one, one.scores) > moreGain*joined(one, one.half) {
+		if err != nil || one.half == nil {
 			return one, err
+		}
+		few, half := joined(one, one.scores), joined(one, one.half)
+		if few > moreGain*half {
+			return one, nil
 		}
 		f.tellProgress(joining, float64(centres)/float64(2*f.wholeCentres))
 		before = &one
+		if centres *= 2; few < muchGain*half {
+			centres *= 2
+		}
 	}
 }
 
