@@ -109,20 +109,26 @@ def test_predictions_are_those_of_the_command(houses, model, cluster):
 
 
 def test_evaluations_are_those_of_the_command(houses, model, cluster, store):
-    path, files = f"{cluster.folder}/judged.mercer", f"{cluster.folder}/judged"
+    path, about = f"{cluster.folder}/judged.mercer", _predict.description(model)
     with open(path, "wb") as f:
         f.write(model)
     rows = houses.drop("price")
-    _train._write(_evaluate._needed(rows, _predict.description(path), ["class"]), files, 300, {"label": "class"})
 
-    def want(*words):
+    def want(files, *words):
         return json.loads(mercer("eval", path, files, "--label", "class", "--json", *words))
+
+    def written(name, *others):
+        _train._write(_evaluate._needed(houses, about, [*others]), f"{cluster.folder}/{name}", 300, {"label": "class"})
+        return f"{cluster.folder}/{name}"
 
     told = []
     got = mercer_spark.evaluate(model, rows.orderBy(F.rand(3)).repartition(4), piece_rows=300, shards=2, progress=told.append)
-    assert got == want() and got["n"] == 1500 and got["accuracy"] > .9 and told[-1] == {"round": "eval", "done": 2, "shards": 2, "rows": 1500}
-    weighted = mercer_spark.evaluate(path, files, "class", weight="fee", shards=3, threshold="score=0.5", curves=True)
-    assert weighted == want("--weight", "fee", "--threshold", "score=0.5", "--curves") and weighted["accuracy"] != got["accuracy"]
+    assert got == want(written("judged", "class")) and got["n"] == 1500 and got["accuracy"] > .9
+    assert told[-1] == {"round": "eval", "done": 2, "shards": 2, "rows": 1500}
+    files, options = written("weighted", "class", "price"), {"weight": "price", "threshold": "score=0.5", "curves": True}
+    weighted = want(files, "--weight", "price", "--threshold", "score=0.5", "--curves")
+    assert mercer_spark.evaluate(path, files, "class", shards=3, **options) == weighted and weighted["accuracy"] != got["accuracy"]
+    assert mercer_spark.evaluate(path, houses, "class", piece_rows=300, **options) == weighted
     assert mercer_spark.evaluate(model, rows, folder="s3a://shop/judged", piece_rows=300) == got
     with urllib.request.urlopen(f"{store}/shop?list-type=2") as r:
         assert b"<Key>" not in r.read()

@@ -72,8 +72,8 @@ func (e *evaluating) measures(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&e.json, "json", false, "print one JSON object instead of text")
 	f.BoolVar(&e.perClass, "per-class", false, "show each class (label, output) and the confusion matrix")
-	f.BoolVar(&e.curves, "curves", false, "with --json: the points of curves too")
-	f.Float64Var(&e.quantile, "quantile", 0, "quantile of the pinball loss (default: the one that the model predicts)")
+	f.BoolVar(&e.curves, "curves", false, "with --json: points of curves")
+	f.Float64Var(&e.quantile, "quantile", 0, "quantile of the pinball loss (default: the model's)")
 	PageFlags(cmd, &e.pages)
 }
 

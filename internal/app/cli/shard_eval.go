@@ -34,15 +34,13 @@ func newShardEval() *cobra.Command {
 		Short:       "Measure a model on the rows of shards",
 		Long: `Measure MODEL on the labelled rows of shards of PLAN. Scores and labels of a shard go into the plan's folder; --merge
 compares those of all shards, in the order of the rows, and prints what "mercer eval" prints for all rows in one place: the same
-numbers to the last digit, for any number of shards. It is an error if a shard has not run, or by another model. Its other
-flags are those of "mercer eval", and all shards serve any of them: they need not run again for another --threshold.
+numbers to the last digit, for any number of shards and any flags of eval. It is an error if a shard has not run, or by another model.
 
 The data are those of PLAN: plan test rows as "mercer shard plan" says, whose flags of learners do not matter here. Which
 shards is said as for "mercer shard run". MODEL may be of any learner of rows.`,
 		Example: `  mercer shard plan "test/*.parquet" -o test --shards 16 --label clicked
   seq 0 15 | parallel mercer shard eval test clicks.mercer --shard {}
-  mercer shard eval test clicks.mercer --merge
-  mercer shard eval test clicks.mercer --merge --threshold 0.3 --report clicks.html`,
+  mercer shard eval test clicks.mercer --merge`,
 		Args: nArgs(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0], args[1]) },
 	}
@@ -51,6 +49,7 @@ shards is said as for "mercer shard run". MODEL may be of any learner of rows.`,
 	f.BoolVar(&s.all, "all", false, "run all shards, one after the other")
 	f.BoolVar(&s.merge, "merge", false, "compare all shards, after those that run here")
 	s.measures(cmd)
+	f.Lookup("threshold").Usage = "what divides two classes, as of eval"
 	return cmd
 }
 
