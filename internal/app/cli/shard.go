@@ -101,13 +101,13 @@ func newShardPlan() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&p.out, "output", "o", "", "folder of the plan, which all workers must see, or s3://BUCKET/PREFIX")
+	f.StringVarP(&p.out, "output", "o", "", "folder of the plan, seen by all workers, or s3://BUCKET/PREFIX")
 	f.IntVar(&p.shards, "shards", 1, "number of shards")
 	f.BoolVar(&p.estimate, "estimate", false, "say what training would take, by trials, and plan nothing")
 	f.Int64Var(&p.cost.Rows, "rows", 0, "with --estimate: number of rows (default: those of DATA)")
 	f.IntSliceVar(&p.cost.Workers, "workers", nil, "with --estimate: numbers of workers (default: powers of two)")
 	f.Float64Var(&p.cost.Rate, "price", 0, "with --estimate: price of a worker for an hour")
-	f.Float64Var(&p.cost.Start, "start", 5, "with --estimate: seconds until a worker of a round begins")
+	f.Float64Var(&p.cost.Start, "start", 5, "with --estimate: seconds until a worker begins")
 	f.Var(&p.network, "network", "with --estimate: bytes a second of a worker")
 	f.Var(&p.memory, "memory", "with --estimate: most memory (default: 80 % of what is free)")
 	f.Var(&p.piece, "piece", "size of a piece, such as 16MiB (default 64MiB)")
@@ -249,8 +249,8 @@ already is then run again to no effect, and one whose predecessor is not merged 
 	}
 	f := cmd.Flags()
 	f.StringVar(&which, "shard", "", "numbers of shards, from 0, such as 3 or 0-7,12")
-	f.BoolVar(&all, "all", false, "run all shards, one after the other")
-	f.StringVar(&round, "round", "", "name of the round, such as survey (default: the next)")
+	f.BoolVar(&all, "all", false, "run all shards in turn")
+	f.StringVar(&round, "round", "", "round, such as survey (default: the next)")
 	f.Var(&memory, "memory", "most memory to work in, such as 8GiB (default: 80 % of what is free)")
 	f.BoolVar(&asJSON, "json", false, "print a JSON object for each shard instead of text")
 	return cmd
@@ -335,7 +335,7 @@ message names it. With --round, a round that is merged already, or that the data
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&which, "round", "", "name of the round, such as survey (default: the next)")
+	cmd.Flags().StringVar(&which, "round", "", "round, such as survey (default: the next)")
 	cmd.Flags().Var(&memory, "memory", "most memory to work in, such as 8GiB (default: 80 % of what is free)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
 	return cmd

@@ -46,7 +46,7 @@ shards is said as for "mercer shard run". MODEL may be of any learner of rows.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.which, "shard", "", "numbers of shards, such as 3 or 0-7,12")
-	f.BoolVar(&s.all, "all", false, "run all shards, one after the other")
+	f.BoolVar(&s.all, "all", false, "run all shards in turn")
 	f.BoolVar(&s.merge, "merge", false, "compare all shards, after those that run here")
 	s.measures(cmd)
 	f.Lookup("threshold").Usage = "what divides two classes, as of eval"
