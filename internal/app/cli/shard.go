@@ -167,7 +167,7 @@ func (p *shardPlan) runEstimate(cmd *cobra.Command, path string) error {
 	if p.cost.Rows < 0 || p.cost.Rate < 0 || p.cost.Start < 0 || p.network <= 0 {
 		return usagef("--rows, --price, --start and --network are positive numbers")
 	}
-	p.cost.Piece, p.cost.Network = int64(p.piece), float64(p.network)
+	p.cost.Piece, p.cost.Part, p.cost.Network = int64(p.piece), p.part, float64(p.network)
 	if p.cost.Train.Memory = int64(p.memory); p.memory == 0 {
 		p.cost.Train.Memory = availableMemory() / 5 * 4
 	}

@@ -249,12 +249,12 @@ func TestPartsThatAreDamaged(t *testing.T) {
 	if _, _, err := worker().Solve(ctx); err != nil {
 		t.Fatal(err)
 	}
-	e, err := NewEstimate(ctx, path, dataset.Options{}, p.Config, EstimateOptions{Rows: 1e7, Rate: 1, Piece: 1 << 20, Workers: []int{1, 4}})
+	e, err := NewEstimate(ctx, path, dataset.Options{}, p.Config, EstimateOptions{Rows: 1e7, Rate: 1, Piece: 1 << 20, Part: 100_000, Workers: []int{1, 4}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// No column has means, so that the round of columns reads nothing.
-	if e.Parts != 50 || !(e.Row[roundLeaves] > 0) || e.Sum < 1e8 || !(e.Scales[1].Seconds < e.Scales[0].Seconds) || len(e.Row) != 6 {
+	if e.Parts != 128 || !(e.Row[roundLeaves] > 0) || e.Sum < 1e8 || !(e.Scales[1].Seconds < e.Scales[0].Seconds) || len(e.Row) != 6 {
 		t.Errorf("%+v", e)
 	}
 }

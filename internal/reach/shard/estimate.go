@@ -19,6 +19,9 @@ type EstimateOptions struct {
 	// Piece is the size of a piece in bytes (0: DefaultPiece).
 	Piece int64
 
+	// Part is that of a plan, 0 for its own.
+	Part int
+
 	// Workers are numbers of workers, each like this machine; nil means powers of two.
 	Workers []int
 
@@ -97,6 +100,11 @@ func NewEstimate(ctx context.Context, path string, opt dataset.Options, cfg trai
 	}
 	if p.Config.Passes() {
 		return nil, errors.New("an estimate is for learners that take one pass or have leaves, since how many passes others take is seen when they are done")
+	}
+	if o.Part != 0 {
+		if err := p.SetPart(o.Part); err != nil {
+			return nil, err
+		}
 	}
 	e := &Estimate{Row: map[string]float64{}, start: o.Start, network: o.Network, rate: o.Rate}
 	n := min(2, len(p.Data.All))
