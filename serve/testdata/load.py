@@ -3,11 +3,12 @@
     python load.py MERCER DATA [--seconds 5] [--peers PYTHON] [--mlserver PYTHON] [--mlflow PYTHON] [--ghz GHZ]
 
 DATA has MNIST (train-images-idx3-ubyte.gz and so on). Needs wrk. PYTHON is that of a virtual environment, or left out with its peer: for peers
-scikit-learn, onnxruntime, fastapi, uvicorn with httptools and uvloop, and orjson; for mlserver also mlserver-sklearn. GHZ is that program, for gRPC. The
-model is sorf with 4,096 features on 784 inputs; the others have scikit-learn's RBFSampler with 4,096 features and a RidgeClassifier, onnxruntime the
-export of Mercer's model. Peers run two workers. Each protocol is that of the peer: what MLServer and MLflow are asked Mercer is asked, too.
+scikit-learn, onnxruntime, fastapi, uvicorn with httptools and uvloop, and orjson; for mlserver also mlserver-sklearn, and uvloop before 0.22. GHZ is
+that program, for gRPC. The model is sorf with 4,096 features on 784 inputs; the others have scikit-learn's RBFSampler with 4,096 features and a
+RidgeClassifier, onnxruntime the export of Mercer's model. Peers run two workers. What MLServer and MLflow are asked Mercer is asked, too.
 """
 import argparse
+import contextlib
 import gzip
 import http.client
 import json
@@ -23,6 +24,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 
 parser = argparse.ArgumentParser()
 parser.add_argument("mercer")
@@ -150,6 +152,12 @@ BODIES = {"/predict": json.dumps([row]).replace(" ", ""), "/invocations": json.d
 
 def measure(name, port, path="/predict"):
     one = BODIES[path]
+    for _ in range(120):  # a server may listen before it has its model
+        with contextlib.suppress(OSError):
+            request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", one.encode(), {"Content-Type": "application/json"})
+            if urllib.request.urlopen(request).status == 200:
+                break
+        time.sleep(0.5)
     many = wrk(port, 64, one, path)
     single = wrk(port, 1, one, path, seconds=2)
     p50, p99 = half_load(port, min(many / 2, 1500), one, path)
@@ -267,7 +275,6 @@ try:
         fit(args.mlflow, "mlflow")
         start([f"{os.path.dirname(args.mlflow)}/mlflow", "models", "serve", "-m", "mlflow", "-p", str(port), "--env-manager", "local", "--workers", "2"], port,
               PATH=f"{os.path.dirname(args.mlflow)}:{os.environ['PATH']}")
-        time.sleep(15)  # its workers come after the port
         measure("MLflow", port, "/invocations")
         stop()
     print(f"load average {os.getloadavg()[0]:.1f}")
