@@ -254,6 +254,13 @@ func (s *Sharded) Cost() ShardedCost {
 	return c
 }
 
+// Take takes the rows that were surveyed for so many, to try what these would take.
+func (s *Sharded) Take(rows int) {
+	sum := *s.f.sum
+	sum.Rows = rows
+	s.f.sum = &sum
+}
+
 // Fixed is a configuration that makes the same features from fewer rows.
 func (s *Sharded) Fixed() Config {
 	c := s.f.asked

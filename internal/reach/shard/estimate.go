@@ -82,7 +82,7 @@ type Scale struct {
 	Share   float64 `json:"efficiency"` // of what one worker would take, divided by the workers
 }
 
-// trialPiece is the size of the pieces that trials read.
+// trialPiece is the size of the pieces of which trials read two, or of more that are smaller.
 const trialPiece = 8 << 20
 
 // NewEstimate estimates a training. It reads a few pieces of the data and, at the features of the training, collects statistics of them,
@@ -107,7 +107,7 @@ func NewEstimate(ctx context.Context, path string, opt dataset.Options, cfg trai
 		}
 	}
 	e := &Estimate{Row: map[string]float64{}, start: o.Start, network: o.Network, rate: o.Rate}
-	n := min(2, len(p.Data.All))
+	n := min(max(2, int(2*trialPiece/min(o.Piece, trialPiece))), len(p.Data.All))
 	all, tried := p.bytes(0, len(p.Data.All)), p.bytes(0, n)
 	p.Data.All = p.Data.All[:n]
 	if err := p.divide(1); err != nil {
@@ -247,7 +247,7 @@ func (e *Estimate) trySums(ctx context.Context, w *Worker, rows int, opt train.O
 	}
 	var sums []momentSum
 	best := math.Inf(1)
-	for i := range w.Plan.Data.All {
+	for i := range min(2, len(w.Plan.Data.All)) {
 		start := time.Now()
 		s, err := w.piece(ctx, roundStatistics, i)
 		if err != nil {

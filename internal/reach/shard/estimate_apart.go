@@ -9,11 +9,11 @@ import (
 	"mercer/matrix"
 )
 
-// The trials of a learner with leaves choose by mostTried rows, as many as a training does, and grow leaves from grownTried. What joins these is a
+// The trials of a learner with leaves choose by mostTried rows, as many as a training does, and grow leaves from as many. What joins these is a
 // sample of rfm.SampleRows.
 const (
 	mostTried  = 10_000
-	grownTried = 6_000
+	grownTried = 10_000
 	triedParts = 4
 )
 
@@ -45,13 +45,14 @@ func (e *Estimate) tryApart(ctx context.Context, w *Worker, all int64) error {
 	for e.Parts = 1; rows > part*e.Parts; {
 		e.Parts *= 2
 	}
+	w.sharded.Take(rows) // which have fewer machines in a leaf
 	// Every division of the rows learns metrics again.
 	start := time.Now()
-	if err := w.sharded.Settle(ctx, sample, max(1, w.summary.Rows/triedParts)); err != nil {
+	if err := w.sharded.Settle(ctx, sample, max(1, rows/triedParts)); err != nil {
 		return err
 	}
 	divided, divisions := time.Since(start).Seconds(), w.sharded.Top().Parts()-1
-	w.Plan.Part, start = w.summary.Rows, time.Now()
+	w.Plan.Part, start = rows, time.Now()
 	if total, err = w.conclude(ctx, roundSample, sampleSum{sample}); err == nil {
 		err = w.learn(ctx, roundSample, total, "tried")
 	}
