@@ -14,7 +14,7 @@ import (
 const (
 	mostTried  = 10_000
 	grownTried = 10_000
-	triedParts = 4
+	triedParts = 16
 )
 
 // tryApart goes on from the survey with the rounds of a learner with leaves, for all rows.
