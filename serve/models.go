@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -44,7 +45,7 @@ type table struct {
 // fault is a file that could not be loaded, as it was then, and why.
 type fault struct {
 	place
-	seen os.FileInfo // nil: it was not there
+	seen seen
 	text string
 }
 
@@ -52,7 +53,7 @@ type fault struct {
 type served struct {
 	name, version string
 	file          string
-	seen          os.FileInfo // of the file when it was loaded
+	seen          seen // when it was loaded
 	model         *model.Model
 	gather        *gatherer
 	inputs        sync.Pool // of *input: what many or large requests took is not kept for ever
@@ -61,10 +62,32 @@ type served struct {
 	backFile      string // "": none
 }
 
+// seen is a file as it was at a time, and the zero value one that was not there.
+type seen struct {
+	info    os.FileInfo
+	version string // of an object of a store
+}
+
+// look looks at a file.
+func look(ctx context.Context, file string) (seen, error) {
+	if !remote.Is(file) {
+		info, err := os.Stat(file)
+		return seen{info: info}, err
+	}
+	o, err := remote.Open(ctx, file)
+	if err != nil {
+		return seen{}, err
+	}
+	return seen{version: fmt.Sprintf("%s of %d bytes", o.Version(), o.Size())}, o.Close()
+}
+
 // unchanged tells whether a file is what it was. Size and time do not suffice: models of one configuration often have one
 // size, and copies that keep times, or unpacked images, one time.
-func unchanged(old, now os.FileInfo) bool {
-	return os.SameFile(old, now) && old.Size() == now.Size() && old.ModTime().Equal(now.ModTime())
+func (s seen) unchanged(now seen) bool {
+	if s.info == nil || now.info == nil {
+		return s.info == now.info && s.version == now.version && s.version != ""
+	}
+	return os.SameFile(s.info, now.info) && s.info.Size() == now.info.Size() && s.info.ModTime().Equal(now.info.ModTime())
 }
 
 // In makes Models of one model in memory.
@@ -82,7 +105,8 @@ func In(name string, m *model.Model) (*Models, error) {
 
 // Open loads the model of a file, whose name without extension is the model's, or all models of a folder: FOLDER/NAME.mercer,
 // versions of a model as FOLDER/NAME/VERSION.mercer or FOLDER/NAME/VERSION/ANY.mercer. The version with the
-// largest number, or else the last by name, is the default. It fails if a file cannot be loaded.
+// largest number, or else the last by name, is the default. path may be s3://BUCKET/KEY of such a file or folder, in a program that
+// imports mercer/dataset/fetch. It fails if a file cannot be loaded.
 func Open(path string) (*Models, error) {
 	s := &Models{path: path, hidden: map[string]bool{}}
 	s.now.Store(&table{})
@@ -98,10 +122,40 @@ func Open(path string) (*Models, error) {
 // place is a file with the name and version of its model.
 type place struct{ name, version, file string }
 
+// mostObjects bounds those of a folder of an object store.
+const mostObjects = 10_000
+
+// objects lists the objects of models.
+func (s *Models) objects(ctx context.Context) (all []place, err error) {
+	files, err := remote.List(ctx, s.path, mostObjects)
+	if err != nil {
+		return nil, err
+	}
+	if files == nil {
+		return []place{{strings.TrimSuffix(path.Base(s.path), path.Ext(s.path)), "1", s.path}}, nil
+	}
+	for _, file := range files {
+		name, ok := strings.CutSuffix(strings.TrimPrefix(file, strings.TrimRight(s.path, "/")+"/"), ".mercer")
+		parts := strings.Split(name, "/")
+		if !ok || slices.ContainsFunc(parts, func(part string) bool { return part == "" || part[0] == '.' }) {
+			continue
+		}
+		version := "1"
+		if len(parts) > 1 {
+			version = parts[1]
+		}
+		again := slices.ContainsFunc(all, func(p place) bool { return p.name == parts[0] && p.version == version })
+		if len(parts) < 3 || len(parts) == 3 && !again {
+			all = append(all, place{parts[0], version, file})
+		}
+	}
+	return all, nil
+}
+
 // places lists the files of models.
-func (s *Models) places() ([]place, error) {
+func (s *Models) places(ctx context.Context) ([]place, error) {
 	if remote.Is(s.path) {
-		return nil, fmt.Errorf("%s: models are served from files, which can be watched; copy it to this machine first", s.path)
+		return s.objects(ctx)
 	}
 	st, err := os.Stat(s.path)
 	if err != nil {
@@ -170,7 +224,7 @@ func (s *Models) load(ctx context.Context, all bool) error {
 	if s.path == "" {
 		return nil
 	}
-	places, err := s.places()
+	places, err := s.places(ctx)
 	if err != nil {
 		return err
 	}
@@ -187,13 +241,13 @@ func (s *Models) load(ctx context.Context, all bool) error {
 			continue
 		}
 		before := old.version(p.name, p.version)
-		st, err := os.Stat(p.file)
+		now, err := look(ctx, p.file)
 		if err == nil {
-			if before != nil && before.file == p.file && unchanged(before.seen, st) {
+			if before != nil && before.file == p.file && before.seen.unchanged(now) {
 				next.add(before)
 				continue
 			}
-			if f, failed := old.faults[p.file]; failed && !all && f.seen != nil && unchanged(f.seen, st) {
+			if f, failed := old.faults[p.file]; failed && !all && f.seen.unchanged(now) {
 				next.faults[p.file] = f
 				if before != nil {
 					next.add(before)
@@ -207,11 +261,11 @@ func (s *Models) load(ctx context.Context, all bool) error {
 			if err == nil {
 				changed = true
 				s.loads.Add(1)
-				next.add(s.prepared(&served{name: p.name, version: p.version, file: p.file, seen: st, model: m}))
+				next.add(s.prepared(&served{name: p.name, version: p.version, file: p.file, seen: now, model: m}))
 				continue
 			}
 		}
-		next.faults[p.file] = fault{p, st, err.Error()}
+		next.faults[p.file] = fault{p, now, err.Error()}
 		if old.faults[p.file].text != err.Error() {
 			s.failures.Add(1)
 			failed = append(failed, err)
@@ -339,7 +393,7 @@ func (s *Models) unload(ctx context.Context, name string) error {
 func (s *Models) show(ctx context.Context, name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all, err := s.places()
+	all, err := s.places(ctx)
 	if err != nil && s.path != "" {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,6 +43,7 @@ type pageData struct {
 type pageModel struct {
 	Name, Version, Task, At, Link, Card string
 	Level                               string // of intervals, "" for none
+	Route                               string // the models that answer for the name, "" for itself
 	Now                                 bool
 }
 
@@ -69,22 +71,24 @@ func (c *call) page() error {
 	t := c.models.now.Load()
 	data := pageData{Style: template.CSS(pageStyle), Script: template.JS(pageScript)}
 	shown := c.r.URL.Query().Get("model")
-	if t.byName[shown] == nil && len(t.names) > 0 {
-		shown = t.names[0]
+	names := c.names(t)
+	if !slices.Contains(names, shown) && len(names) > 0 {
+		shown = names[0]
 	}
-	for _, name := range t.names {
-		versions := t.byName[name]
-		v := versions[len(versions)-1]
-		m := pageModel{Name: v.name, Version: v.version, Task: v.model.Info().Task, At: "/models/" + url.PathEscape(v.name) + "/predict",
-			Card: "/models/" + url.PathEscape(v.name) + "/card",
-			Link: "/?model=" + url.QueryEscape(v.name), Now: name == shown}
+	for _, name := range names {
+		v, route := c.standsFor(name)
+		m := pageModel{Name: name, Version: v.version, Task: v.model.Info().Task, At: "/models/" + url.PathEscape(name) + "/predict",
+			Card: "/models/" + url.PathEscape(name) + "/card", Route: route,
+			Link: "/?model=" + url.QueryEscape(name), Now: name == shown}
 		if level, err := v.model.IntervalLevel(0); err == nil {
 			m.Level = strconv.FormatFloat(level, 'g', -1, 64)
 		}
 		data.Models = append(data.Models, m)
 		if m.Now {
 			data.Model = &m
-			data.Fields, data.Card = formOf(v), card(v)
+			if data.Fields, data.Card = formOf(v), card(v); route != "" {
+				data.Card = append([][2]string{{"Answered by", route}}, data.Card...)
+			}
 			data.Background = "rows made from the means and deviations of the training"
 			if v.backFile != "" {
 				data.Background = "rows of data"
@@ -101,6 +105,50 @@ func (c *call) page() error {
 	h.Set("Cache-Control", "no-cache")
 	_, err := c.w.Write(b.Bytes())
 	return err
+}
+
+// names are those of the models and of the routes to them for which a model is served.
+func (s *Server) names(t *table) []string {
+	all := slices.Clone(t.names)
+	for name, to := range s.routes {
+		if to.targets != nil && t.byName[name] == nil {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return slices.DeleteFunc(all, func(name string) bool { v, _ := s.standsFor(name); return v == nil })
+}
+
+// standsFor is the model that answers most requests for a name, and who answers how many where there are routes; nil if none is served.
+func (s *Server) standsFor(name string) (v *served, route string) {
+	to := s.routes[name]
+	if to == nil || to.targets == nil {
+		v, _ = s.models.find(name, "")
+		return v, ""
+	}
+	var there []*served
+	var shares []float64
+	sum, most := 0.0, 0.0
+	for _, t := range to.targets {
+		on, err := s.models.find(t.Model, t.Version)
+		if err != nil {
+			continue
+		}
+		if v == nil || t.Share > most {
+			v, most = on, t.Share
+		}
+		sum += t.Share
+		there, shares = append(there, on), append(shares, t.Share)
+	}
+	var said []string
+	for i, on := range there {
+		text := on.name + "/" + on.version
+		if len(there) > 1 && sum > 0 {
+			text += fmt.Sprintf(" (%.3g %%)", 100*shares[i]/sum)
+		}
+		said = append(said, text)
+	}
+	return v, strings.Join(said, ", ")
 }
 
 // formOf are the inputs of a form for a model, with the means of the training.

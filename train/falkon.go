@@ -1,7 +1,9 @@
 package train
 
 import (
+	"context"
 	"fmt"
+	"math"
 
 	"mercer/feature"
 	"mercer/internal/engine/option"
@@ -35,8 +37,16 @@ var falkonLearner = Traits{
 	memory:  (*job).falkonMemory,
 	fewer:   option.Phrasef("fewer %s, which are the landmarks, or a map (%s)", option.Ref("features"), option.Set("learner", Ridge{}.learner())),
 	train:   (*job).falkon,
-	inPieces: option.Phrasef("%s with %s minimises the same on as many landmarks, and takes one pass", option.Set("learner", Ridge{}.learner()),
-		option.Set("map", feature.Nystrom)),
+	passes:  (*job).falkonPasses,
+	sample:  func(c *Config) int { return exact.FalkonSample(c.Map.Landmarks, c.centres(math.MaxInt)) },
+	inPieces: func(c *Config) error {
+		if As[Falkon](c.Learner).Lambda > 0 {
+			return nil
+		}
+		return option.Errorf("λ of %s is chosen on rows in memory, which a training in pieces does not have; give %s, such as the one that a training on a "+
+			"sample of the rows chooses, times how many times as many there are; or take %s with %s, which chooses it and minimises the same on as many "+
+			"landmarks in one pass", Falkon{}.learner(), option.Ref("lambda"), option.Set("learner", Ridge{}.learner()), option.Set("map", feature.Nystrom))
+	},
 
 	linearFrom: func(f *job) int { return f.cfg.mostCentresFrom() },
 
@@ -81,6 +91,25 @@ func (f *job) falkonMemory() (bytes float64, formula string) {
 	return bytes, fmt.Sprintf("4·n·D and 16·m² for m = %d landmarks", m)
 }
 
+// falkonOptions are those of a fit beside so many bytes of rows.
+func (f *job) falkonOptions(rows float64) exact.Falkon {
+	o := f.cfg.Learner.(Falkon)
+	return exact.Falkon{
+		Centres: f.cfg.centres(f.sum.Rows), Landmarks: f.cfg.Map.Landmarks, Lambda: o.Lambda, Tolerance: o.Tolerance, MaxIter: o.MaxIter,
+		Memory: f.machineMemory(rows), Seed: f.cfg.Seed,
+	}
+}
+
+// falkonPasses trains on rows in pieces, with landmarks among those of the survey's sample.
+func (f *job) falkonPasses(ctx context.Context) (passes, error) {
+	sample := f.pipe.Pass().Scale(f.sum.Sample)
+	shared, err := exact.NewSharedFalkon(ctx, *f.pipe.Kernel(), sample, f.outputs, f.falkonOptions(0))
+	if err != nil {
+		return nil, f.located(err)
+	}
+	return falkonPasses{shared}, nil
+}
+
 // falkon trains on all rows.
 func (f *job) falkon() (*solution, error) {
 	all, err := f.gather()
@@ -90,11 +119,7 @@ func (f *job) falkon() (*solution, error) {
 	defer timed(&f.report.Solve)()
 	f.progress("solve", 0, -1)
 	rows, _ := f.rowsMemory()
-	o := f.cfg.Learner.(Falkon)
-	opt := exact.Falkon{
-		Centres: f.cfg.centres(f.sum.Rows), Landmarks: f.cfg.Map.Landmarks, Lambda: o.Lambda, Tolerance: o.Tolerance, MaxIter: o.MaxIter,
-		Memory: f.machineMemory(rows), Seed: f.cfg.Seed,
-	}
+	opt := f.falkonOptions(rows)
 	if opt.Given, err = f.pipe.Landmarks(f.cfg.Map.Given, f.cfg.Map.GivenFile, f.src.Name(), &f.schema); err != nil {
 		return nil, err
 	}

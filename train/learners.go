@@ -2,6 +2,7 @@ package train
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"reflect"
@@ -85,15 +86,20 @@ type Traits struct {
 	// linearFrom, if not nil, is the number of rows from which the time grows with the rows alone.
 	linearFrom func(f *job) int
 
-	// shared, if not nil, says by which loss a configuration is trained by passes whose sums over parts of the rows are added
-	// (learn.SharedPrimal), "" if by none.
+	// passes, if not nil, trains by passes over rows in pieces, whose sums are added.
+	passes func(f *job, ctx context.Context) (passes, error)
+
+	// shared, if not nil, says by which loss these are the passes of learn.SharedPrimal, "" if by none.
 	shared func(c *Config) (loss string)
 
 	// apart says that it has leaves that a training in pieces grows apart (Sharded.Grow).
 	apart bool
 
-	// inPieces, if not nil, says what learns nearly the same from rows in pieces.
-	inPieces *option.Phrase
+	// inPieces, if not nil, says what a configuration lacks for a training in pieces.
+	inPieces func(c *Config) error
+
+	// sample, if not nil, is the number of rows that it wants of the survey's sample for a training in pieces.
+	sample func(c *Config) int
 
 	// sharded, if not nil, sets what a training in pieces takes.
 	sharded func(c *Config)

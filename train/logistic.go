@@ -42,6 +42,7 @@ var logisticLearner = Traits{
 	primal:  func(c *Config) bool { o := c.Learner.(Logistic); return o.Penalty == "l1" || o.Solver != "dual" },
 	memory:  (*job).primalMemory,
 	train:   (*job).logistic,
+	passes:  (*job).primalPasses,
 	shared: func(c *Config) string {
 		switch o := c.Learner.(Logistic); {
 		case o.Penalty == "l1" || o.Solver == "dual":

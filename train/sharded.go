@@ -9,10 +9,8 @@ import (
 
 	"mercer/dataset"
 	"mercer/internal/engine/option"
-	"mercer/internal/solve/learn"
 	"mercer/internal/solve/moments"
 	"mercer/internal/solve/rfm"
-	"mercer/matrix"
 	"mercer/model"
 )
 
@@ -21,8 +19,8 @@ import (
 // statistics in one pass (Collect, Fit), others that take many passes (Passes, Pass, Advance, Passed), and one with leaves that grow apart (Apart).
 type Sharded struct {
 	f      *job
-	shared *learn.SharedPrimal // nil: no passes
-	top    *rfm.Top            // nil: no leaves, or not settled yet
+	passes passes   // nil: none
+	top    *rfm.Top // nil: no leaves, or not settled yet
 
 	means    *dataset.MeanSource // nil: no column has mean targets, or it is not settled yet
 	meansWhy string
@@ -65,15 +63,12 @@ func CheckSharded(cfg Config) (Config, error) {
 	case l.shared != nil && As[SVM](c.Learner).C == 0:
 		return cfg, option.Errorf("C is chosen on rows in memory, which a training in pieces does not have; give %s, such as the one that a training on a "+
 			"sample of the rows chooses", option.Ref("c"))
-	case l.shared != nil && c.reduces():
+	case l.passes != nil && c.reduces():
 		return cfg, option.Errorf("the learner %s in pieces takes no principal components", l.name)
-	case l.parts == nil && l.shared == nil && !l.apart:
-		if l.inPieces != nil {
-			return cfg, option.Errorf("the learner %s needs its rows in one place, which a training in pieces does not have; %s", l.name, l.inPieces)
-		}
+	case l.parts == nil && l.passes == nil && !l.apart:
 		var can []string
 		for _, other := range learners() {
-			if other.parts != nil || other.shared != nil || other.apart {
+			if other.parts != nil || other.passes != nil || other.apart {
 				can = append(can, other.name)
 			}
 		}
@@ -98,23 +93,26 @@ func CheckSharded(cfg Config) (Config, error) {
 	case c.surveyRows() > 0:
 		return cfg, errors.New("survey_rows is for streams; the survey of pieces is of all rows")
 	}
+	if l.inPieces != nil {
+		if err := l.inPieces(&c); err != nil {
+			return cfg, err
+		}
+	}
 	if l.sharded != nil {
 		l.sharded(&cfg)
 	}
 	return cfg, nil
 }
 
-// Passes says whether a training in pieces takes many passes over the rows.
-func (c Config) Passes() bool {
-	l := c.Traits()
-	return l != nil && l.shared != nil
-}
-
 // SurveyOptions are those of the survey that a training of c begins with.
 func (c Config) SurveyOptions() (dataset.SurveyOptions, error) {
 	all, err := c.withDefaults()
 	r := run{cfg: all, asked: c}
-	return r.surveyOptions(), err
+	o := r.surveyOptions()
+	if l := all.Traits(); l != nil && l.sample != nil {
+		o.Sample = max(o.Sample, l.sample(&all))
+	}
+	return o, err
 }
 
 // decided is the configuration with the learner that rows with such a survey get in pieces where none was asked for, and why: that of a training in one
@@ -178,15 +176,8 @@ func NewSharded(ctx context.Context, name string, schema dataset.Schema, sum *da
 	if err := t.take(ofPasses); err != nil {
 		return nil, err
 	}
-	f := t.job
-	if f.task != "classify" {
-		return nil, option.Errorf("%s: the learner %s in pieces is for classes, and the task is to %s", name, f.learner.name, f.task)
-	}
-	o := As[SVM](f.cfg.Learner)
-	shared, err := learn.NewSharedPrimal(f.learnDim(), len(f.names), learn.Primal{
-		Loss: f.learner.shared(&f.cfg), C: o.C, Tolerance: o.Tolerance, MaxIter: o.MaxIter,
-	})
-	return &Sharded{f: f, shared: shared}, err
+	p, err := t.job.learner.passes(t.job, ctx)
+	return &Sharded{f: t.job, passes: p}, err
 }
 
 // Config is the configuration with its learner.
@@ -194,70 +185,6 @@ func (s *Sharded) Config() Config { return s.f.asked }
 
 // Why says why that learner was taken, "" if it was asked for.
 func (s *Sharded) Why() string { return s.f.why["learner"] }
-
-// Pass adds up what the next pass wants of some rows.
-func (s *Sharded) Pass(ctx context.Context, src dataset.Source) (*learn.SharedSums, error) {
-	f := *s.f
-	f.ctx, f.src, f.report = ctx, src, &Report{}
-	sums := s.shared.Empty()
-	// Blocks begin at fixed rows, since the sums depend on them.
-	var held kept
-	var class []int
-	var weights []float64
-	flush := func() error {
-		if len(class) == 0 {
-			return nil
-		}
-		rows := held.X
-		if rows.CSR != nil {
-			rows.CSR.Cols = f.learnDim()
-		}
-		err := s.shared.Add(ctx, sums, rows, class, weights)
-		held.clear()
-		class, weights = class[:0], weights[:0]
-		return err
-	}
-	err := f.each("train", func(b *matrix.Batch, z matrix.Rows) error {
-		for i := 0; i < z.Len(); {
-			n := min(z.Len()-i, learn.BlockRows-len(class))
-			held.add(z.Slice(i, i+n), learn.BlockRows)
-			for ; n > 0; n-- {
-				c, err := f.class(b, i)
-				if err != nil {
-					return err
-				}
-				class, weights = append(class, c), append(weights, f.weight(b, i))
-				i++
-			}
-			if len(class) == learn.BlockRows {
-				if err := flush(); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-	if err == nil {
-		err = flush()
-	}
-	return sums, err
-}
-
-// Advance goes on by the sums of a pass over all rows, and says whether it was the last.
-func (s *Sharded) Advance(sums *learn.SharedSums) (done bool, err error) {
-	if sums.Rows != s.f.sum.Rows {
-		return false, fmt.Errorf("%s: the sums of a pass are of %d rows, the survey of %d", s.f.src.Name(), sums.Rows, s.f.sum.Rows)
-	}
-	return s.shared.Advance(sums)
-}
-
-// Passed is the model after the last pass.
-func (s *Sharded) Passed(ctx context.Context) (*model.Model, *Report, error) {
-	start := time.Now()
-	t := s.goOn(ctx)
-	t.solved = t.job.likely(s.shared.Model())
-	return t.trained(start, t.take(ofSolution))
-}
 
 // goOn is the rest of the training.
 func (s *Sharded) goOn(ctx context.Context) *training {
@@ -325,6 +252,13 @@ func (s *Sharded) Cost() ShardedCost {
 	all, _ := f.learner.memory(f)
 	c.Solver = max(0, int64(all+f.pipelineMemory())-c.Sum)
 	return c
+}
+
+// Take takes the rows that were surveyed for so many, to try what these would take.
+func (s *Sharded) Take(rows int) {
+	sum := *s.f.sum
+	sum.Rows = rows
+	s.f.sum = &sum
 }
 
 // Fixed is a configuration that makes the same features from fewer rows.

@@ -63,6 +63,7 @@ var svmLearner = Traits{
 	},
 	check:  checked((*SVM).check),
 	memory: (*job).svmMemory,
+	passes: (*job).primalPasses,
 	shared: func(c *Config) string {
 		o := c.Learner.(SVM)
 		if o.Penalty == "l1" || o.Multiclass == crammerSinger || o.Loss != "" && o.Loss != "squared_hinge" || o.Solver == "dual" {

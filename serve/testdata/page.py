@@ -78,6 +78,11 @@ with sync_playwright() as p:
         assert overflow <= 0, overflow
         expect(page.locator("#latency")).to_contain_text("ms")
         assert page.request.get(url + page.locator("#card").get_attribute("href")).json()["info"]["task"] == "classify"
+        # An alias has a form of its own, which asks by its name.
+        page.get_by_role("link", name="prod").click()
+        expect(page.locator("#form")).to_have_attribute("data-at", "/models/prod/predict?")
+        expect(page.locator("#result .answer")).not_to_be_empty()
+        assert "→ people/1" in page.get_by_role("link", name="prod").inner_text()
         assert said == [], said
         if pictures:
             size.fill("95")

@@ -1,4 +1,4 @@
-"""Mercer on Apache Spark: training, predictions and features of DataFrames. README.md has the tour."""
+"""Mercer on Apache Spark: training, predictions, features and evaluation of DataFrames. README.md has the tour."""
 from __future__ import annotations
 
 import sys
@@ -6,12 +6,13 @@ from typing import Any
 
 from pyspark import cloudpickle
 
+from ._evaluate import evaluate
 from ._predict import predict, transform
 from ._program import MercerError
 from ._train import Progress, resume, train
 
 __version__ = "0.1.0"
-__all__ = ["MercerClassifier", "MercerError", "MercerModel", "MercerRegressor", "Progress", "predict", "resume", "train", "transform"]
+__all__ = ["MercerClassifier", "MercerError", "MercerModel", "MercerRegressor", "Progress", "evaluate", "predict", "resume", "train", "transform"]
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers need no copy of this package
 

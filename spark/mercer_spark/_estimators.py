@@ -16,18 +16,19 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from ._evaluate import evaluate
 from ._predict import description, predict
 from ._train import train
 
 _FLAGS = {"learner": "learner", "kernel": "kernel", "numFeatures": "features", "gamma": "gamma", "c": "c", "regParam": "lambda"}
 
 
-class _Columns(HasFeaturesCol, HasInputCols, HasLabelCol, HasPredictionCol, HasProbabilityCol, HasRawPredictionCol):
+class _Columns(HasFeaturesCol, HasInputCols, HasLabelCol, HasWeightCol, HasPredictionCol, HasProbabilityCol, HasRawPredictionCol):
     def _inputs(self) -> list[str]:
         return list(self.getInputCols()) if self.isSet("inputCols") else [self.getFeaturesCol()]
 
 
-class _Options(_Columns, HasWeightCol, HasSeed):
+class _Options(_Columns, HasSeed):
     learner: Param[str] = Param(Params._dummy(), "learner", "learner, such as rfm, ridge or logistic; by default the rows decide", TypeConverters.toString)  # type: ignore[assignment]
     kernel: Param[str] = Param(Params._dummy(), "kernel", "kernel, such as rbf", TypeConverters.toString)  # type: ignore[assignment]
     numFeatures: Param[int] = Param(Params._dummy(), "numFeatures", "number of features of the map", TypeConverters.toInt)  # type: ignore[assignment]
@@ -103,6 +104,12 @@ class MercerModel(Model, _Columns, MLReadable["MercerModel"], MLWritable):
         """Writes the model's file."""
         with open(path, "wb") as f:
             f.write(self.data)
+
+    def evaluate(self, dataset: DataFrame, **options: Any) -> dict[str, Any]:
+        """Measures the model on rows with labelCol, by weightCol if that is set; what is returned and options are as for mercer_spark.evaluate."""
+        if self.isSet("weightCol"):
+            options = {"weight": self.getWeightCol(), **options}
+        return evaluate(self, dataset, **{"label": self.getLabelCol(), **options})
 
     def _transform(self, dataset: DataFrame) -> DataFrame:
         names = {"prediction": self.getPredictionCol()}

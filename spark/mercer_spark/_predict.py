@@ -30,6 +30,13 @@ def description(model: str | bytes) -> dict[str, Any]:
     return dict(found["model"])
 
 
+def wanted(about: dict[str, Any]) -> list[str]:
+    """The columns that a model reads."""
+    schema = about["schema"]
+    others = {c["name"] for c in schema.get("labels") or []}
+    return [c["name"] for c in schema["columns"] if c["name"] not in others and not c.get("id")]
+
+
 def predict(model: Any, df: DataFrame, *, prediction: str = "prediction", probability: str | None = None, scores: str | None = None,
             **options: Any) -> DataFrame:
     """Adds the predictions of a model, given as the path of its file, its bytes or a MercerModel, to a DataFrame of any columns.
@@ -89,20 +96,18 @@ def _through(model: str | bytes, about: dict[str, Any], df: DataFrame, words: li
     """Sends the columns that a model wants through the program, and adds what take makes of its answers."""
     if there := [f.name for f in added if f.name in df.columns]:
         raise ValueError(f"the data have a column {there[0]!r} already; drop it, or give another name")
-    sc, schema = df.sparkSession.sparkContext, about["schema"]
-    others = {c["name"] for c in schema.get("labels") or []}
-    wanted = [c["name"] for c in schema["columns"] if c["name"] not in others and not c.get("id")]
+    sc, names = df.sparkSession.sparkContext, wanted(about)
     program, name = _program.sent(sc, _program.find(), "mercer"), _program.sent(sc, model, "model")
     words += ["--threads=" + sc.getConf().get("spark.task.cpus", "1")]
-    own, n = len(df.columns), len(wanted)
-    both = df.select(*[_columns.quoted(c) for c in df.columns], *[c.alias(_BEFORE + w) for c, w in zip(_columns.inputs(df, wanted), wanted)])
+    own = len(df.columns)
+    both = df.select(*[_columns.quoted(c) for c in df.columns], *[c.alias(_BEFORE + w) for c, w in zip(_columns.inputs(df, names), names)])
 
     def task(batches: Any) -> Any:
         import pyarrow as pa
         first = next((b for b in batches if b.num_rows), None)
         if first is None:
             return
-        of = pa.schema([f.with_name(w) for f, w in zip(list(first.schema)[own:], wanted)])
+        of = pa.schema([f.with_name(w) for f, w in zip(list(first.schema)[own:], names)])
         mine = list(range(own))
         with tempfile.TemporaryFile() as rows:  # until their predictions come
 

@@ -59,19 +59,10 @@ def train(df: DataFrame | str, label: str, *, folder: str | None = None, shards:
             raise ValueError(f"the data have no column {lacking[0]!r}; their columns are {df.columns}")
     else:
         spark = spark or SparkSession.active()
-    work = os.path.join(_folder(spark, folder), f"mercer-{uuid.uuid4().hex}")
+    work = _work(spark, folder)
     tell = _teller(progress)
     with _removed(work):
-        if not _is_object(work):
-            os.makedirs(os.path.join(work, "plan"))
-        options = {"label": label, **options}
-        if isinstance(df, DataFrame):
-            path = os.path.join(work, "plan", "data")
-            _write(df, path, piece_rows, options)
-            options["piece"] = _WHOLE
-        else:
-            path = df if _is_object(df) else os.path.abspath(df)
-        _plan(spark, path, os.path.join(work, "plan"), shards, options)
+        _prepare(spark, df, work, shards, piece_rows, {"label": label, **options})
         return _rounds(spark, work, tell)
 
 
@@ -89,6 +80,25 @@ def _folder(spark: SparkSession, folder: str | None) -> str:
     if folder is None:
         raise ValueError("give folder=, or spark.mercer.folder: one that the driver and all workers see under the same path")
     return folder.rstrip("/").replace("s3a://", "s3://") if folder.startswith(("s3://", "s3a://")) else os.path.abspath(folder)
+
+
+def _work(spark: SparkSession, folder: str | None) -> str:
+    """The folder of one job."""
+    return os.path.join(_folder(spark, folder), f"mercer-{uuid.uuid4().hex}")
+
+
+def _prepare(spark: SparkSession, df: DataFrame | str, work: str, shards: int | None, piece_rows: int | None, options: dict[str, Any]) -> int:
+    """Writes the rows of a DataFrame and the plan, and returns the number of shards."""
+    plan = os.path.join(work, "plan")
+    if not _is_object(work):
+        os.makedirs(plan)
+    if isinstance(df, str):
+        path = df if _is_object(df) else os.path.abspath(df)
+    else:
+        path = os.path.join(plan, "data")
+        _write(df, path, piece_rows, options)
+        options["piece"] = _WHOLE
+    return _plan(spark, path, plan, shards, options)
 
 
 def _is_object(path: str) -> bool:
@@ -177,13 +187,14 @@ def _write(df: DataFrame, path: str, piece_rows: int | None, options: dict[str, 
         raise MercerError(found[0]["error"])
 
 
-def _plan(spark: SparkSession, path: str, plan: str, shards: int | None, options: dict[str, Any]) -> None:
+def _plan(spark: SparkSession, path: str, plan: str, shards: int | None, options: dict[str, Any]) -> int:
     program, words = _program.find(), _program.flags(options)
     if shards is None:
         with tempfile.TemporaryDirectory() as trial:
             pieces = json.loads(_program.run(program, "shard", "plan", path, "-o", trial, "--json", *words))["pieces"]
         shards = min(pieces, 4 * spark.sparkContext.defaultParallelism)
     _program.run(program, "shard", "plan", path, "-o", plan, f"--shards={shards}", *words)
+    return shards
 
 
 def _rounds(spark: SparkSession, work: str, tell: Callable[[Progress], Any] | None) -> bytes:
@@ -191,15 +202,18 @@ def _rounds(spark: SparkSession, work: str, tell: Callable[[Progress], Any] | No
     first = json.loads(_program.run(program, "shard", "next", plan, "--json"))
     name, shards = first["next"], first["shards"]
     while name:
-        _round(spark, plan, name, shards, tell)
+        _tasks(spark, name, shards, tell, "run", plan, f"--round={name}")
         name = json.loads(_program.run(program, "shard", "merge", plan, "--round", name, "--json"))["next"]
     with tempfile.TemporaryDirectory() as here:
         _program.run(program, "shard", "solve", plan, "-o", os.path.join(here, "model.mercer"))
         return pathlib.Path(here, "model.mercer").read_bytes()
 
 
-def _round(spark: SparkSession, plan: str, name: str, shards: int, tell: Callable[[Progress], Any] | None) -> None:
-    """Runs all shards of a round, a task each. Spark runs one again whose process was killed; what is wrong with the data ends the job."""
+def _tasks(spark: SparkSession, name: str, shards: int, tell: Callable[[Progress], Any] | None, *words: str, model: str = "") -> None:
+    """Runs a command of mercer shard for all shards, a task each. MODEL in its words is what was sent by the name model.
+
+    Spark runs one again whose process was killed; what is wrong with the data ends the job.
+    """
     sc = spark.sparkContext
     program = _program.sent(sc, _program.find(), "mercer")
     threads = sc.getConf().get("spark.task.cpus", "1")
@@ -209,9 +223,9 @@ def _round(spark: SparkSession, plan: str, name: str, shards: int, tell: Callabl
         import pyarrow as pa
         for batch in batches:
             for shard in batch.column(0).to_pylist():
+                command = [_program.on_worker(model) if w == "MODEL" else w for w in words]
                 try:
-                    said = _program.run(_program.on_worker(program), "shard", "run", plan, f"--round={name}", f"--shard={shard}", f"--threads={threads}",
-                                        "--json")
+                    said = _program.run(_program.on_worker(program), "shard", *command, f"--shard={shard}", f"--threads={threads}", "--json")
                 except MercerError as err:  # it would be the same on any machine
                     wrong.add([str(err)])
                     yield pa.RecordBatch.from_pydict({"shard": [shard], "error": [str(err)]})

@@ -41,10 +41,10 @@ class Cluster:
             assert process.poll() is None, text
             time.sleep(.05)
 
-    def add(self, cores):
+    def add(self, cores, memory="1g"):
         """Starts a worker."""
         name = f"worker-{len(self.workers)}"
-        self.workers.append(self._start(name, "worker.Worker", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0", "-c", str(cores), "-m", "1g",
+        self.workers.append(self._start(name, "worker.Worker", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0", "-c", str(cores), "-m", memory,
                                         "-d", str(self.folder / name), self.url))
         self._said(name, self.workers[-1], r"(Successfully registered) with master")
 

@@ -3,6 +3,7 @@ import datetime
 import decimal
 import glob
 import gzip
+import json
 import os
 import random
 import re
@@ -21,7 +22,7 @@ from pyspark.ml.tuning import CrossValidator, CrossValidatorModel, ParamGridBuil
 from pyspark.sql import functions as F
 
 import mercer_spark
-from mercer_spark import MercerClassifier, MercerError, MercerModel, MercerRegressor, _program, _train
+from mercer_spark import MercerClassifier, MercerError, MercerModel, MercerRegressor, _evaluate, _predict, _program, _train
 
 PROGRAM = _program.find()
 OPTIONS = {"features": 64, "piece_rows": 300}
@@ -107,6 +108,39 @@ def test_predictions_are_those_of_the_command(houses, model, cluster):
     assert len(want) == mapped.count() > 50
 
 
+def test_evaluations_are_those_of_the_command(houses, model, cluster, store):
+    path, about = f"{cluster.folder}/judged.mercer", _predict.description(model)
+    with open(path, "wb") as f:
+        f.write(model)
+    rows = houses.drop("price")
+
+    def want(files, *words):
+        return json.loads(mercer("eval", path, files, "--label", "class", "--json", *words))
+
+    def written(name, *others):
+        _train._write(_evaluate._needed(houses, about, [*others]), f"{cluster.folder}/{name}", 300, {"label": "class"})
+        return f"{cluster.folder}/{name}"
+
+    told = []
+    got = mercer_spark.evaluate(model, rows.orderBy(F.rand(3)).repartition(4), piece_rows=300, shards=2, progress=told.append)
+    assert got == want(written("judged", "class")) and got["n"] == 1500 and got["accuracy"] > .9
+    assert told[-1] == {"round": "eval", "done": 2, "shards": 2, "rows": 1500}
+    files, options = written("weighted", "class", "price"), {"weight": "price", "threshold": "score=0.5", "curves": True}
+    weighted = want(files, "--weight", "price", "--threshold", "score=0.5", "--curves")
+    assert mercer_spark.evaluate(path, files, "class", shards=3, **options) == weighted and weighted["accuracy"] != got["accuracy"]
+    assert mercer_spark.evaluate(path, houses, "class", piece_rows=300, **options) == weighted
+    assert mercer_spark.evaluate(model, rows, folder="s3a://shop/judged", piece_rows=300) == got
+    with urllib.request.urlopen(f"{store}/shop?list-type=2") as r:
+        assert b"<Key>" not in r.read()
+    with pytest.raises(ValueError, match="no column 'klass'"):
+        mercer_spark.evaluate(model, rows, "klass")
+    with pytest.raises(ValueError, match="no column 'town'"):
+        mercer_spark.evaluate(model, rows.drop("town"))
+    with pytest.raises(MercerError, match=r"shard \d, piece \d \(.*parquet"):
+        mercer_spark.evaluate(model, rows.withColumn("fee", F.when(F.col("size") > 199.5, float("inf")).otherwise(F.col("fee").cast("double"))), piece_rows=300)
+    assert not glob.glob(f"{cluster.folder}/mercer-*")
+
+
 def test_faults_are_named(spark, houses, model, cluster, tmp_path):
     files = tmp_path / "cut"
     houses.drop("rooms").repartition(4).write.parquet(str(files))
@@ -142,6 +176,8 @@ def test_pipeline(spark, houses, cluster):
     fitted = Pipeline(stages=steps).fit(houses)
     out = fitted.transform(houses)
     assert BinaryClassificationEvaluator().evaluate(out) > .95 and MulticlassClassificationEvaluator(metricName="accuracy").evaluate(out) > .9
+    before = PipelineModel(fitted.stages[:-1]).transform(houses)
+    assert fitted.stages[-1].evaluate(before)["accuracy"] == MulticlassClassificationEvaluator(metricName="accuracy").evaluate(out)
     about = fitted.stages[-1].about["schema"]["columns"]
     assert [c["name"] for c in about] == ["numbers_0", "numbers_1", "place", "size"] and about[2]["categories"] == ["0", "1", "2", "3"]
     fitted.write().save(f"{cluster.folder}/pipeline")
@@ -168,6 +204,17 @@ def test_cross_validation(spark, houses, cluster, long):
     assert isinstance(found.bestModel, MercerModel) and len(found.avgMetrics) == 2
     found.write().save(f"{cluster.folder}/cv")
     assert CrossValidatorModel.load(f"{cluster.folder}/cv").bestModel.data == found.bestModel.data
+
+
+def test_passes_by_falkon(houses, cluster, long):
+    options = {"learner": "falkon", "lambda": 1, "features": 200, "label": "price", "ignore": "class"}
+    m = mercer_spark.train(houses, piece_rows=300, shards=2, **options)
+    files, plan = f"{cluster.folder}/falkon", f"{cluster.folder}/plan-falkon"
+    _train._write(houses, files, 300, dict(options))
+    mercer("shard", "plan", files, "-o", plan, "--piece", "1TiB", *[f"--{k}={v}" for k, v in options.items()])
+    mercer("shard", "solve", plan, "-o", f"{plan}.mercer", "--alone")
+    assert open(f"{plan}.mercer", "rb").read() == m
+    assert mercer_spark.evaluate(m, houses)["r2"] > .9
 
 
 def test_passes_by_logistic(houses, cluster, long):

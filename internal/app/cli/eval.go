@@ -58,37 +58,47 @@ func newEval() *cobra.Command {
 		Args: nArgs(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd, args[0], args[1]) },
 	}
-	thresholdFlag(cmd, &e.least)
 	dataFlags(cmd, &e.data)
 	labelFlags(cmd, &e.data)
 	groupFlag(cmd, &e.data)
-	f := cmd.Flags()
-	f.BoolVar(&e.json, "json", false, "print one JSON object instead of text")
-	f.BoolVar(&e.perClass, "per-class", false, "show each class (label, output) and the confusion matrix")
-	f.BoolVar(&e.curves, "curves", false, "with --json: the points of curves too")
-	f.Float64Var(&e.quantile, "quantile", 0, "quantile of the pinball loss (default: the one that the model predicts)")
-	PageFlags(cmd, &e.pages)
+	e.measures(cmd)
 	ProgressFlag(cmd, &e.progress)
 	return cmd
 }
 
-// check finds what is wrong with the flags.
-func (e *evaluating) check(cmd *cobra.Command, file, path string) error {
-	if err := checkData(&e.data); err != nil {
-		return err
-	}
+// measures adds the flags that say what is measured and how it is shown.
+func (e *evaluating) measures(cmd *cobra.Command) {
+	thresholdFlag(cmd, &e.least)
+	f := cmd.Flags()
+	f.BoolVar(&e.json, "json", false, "print one JSON object instead of text")
+	f.BoolVar(&e.perClass, "per-class", false, "show each class (label, output) and the confusion matrix")
+	f.BoolVar(&e.curves, "curves", false, "with --json: points of curves")
+	f.Float64Var(&e.quantile, "quantile", 0, "quantile of the pinball loss (default: the model's)")
+	PageFlags(cmd, &e.pages)
+}
+
+// checkMeasures finds what is wrong with these; inputs are the files of the command.
+func (e *evaluating) checkMeasures(cmd *cobra.Command, inputs ...string) error {
 	if cmd.Flags().Changed("quantile") && !(e.quantile > 0 && e.quantile < 1) {
 		return usagef("--quantile %g is not between 0 and 1", e.quantile)
 	}
 	if e.curves && !e.json {
 		return usagef("--curves is for --json; give both")
 	}
-	return e.pages.Check(file, path)
+	return e.pages.Check(inputs...)
+}
+
+// options are what is measured.
+func (e *evaluating) options() eval.Options {
+	return eval.Options{Curves: e.curves || e.pages.Wanted(), Quantile: e.quantile}
 }
 
 // run evaluates the model of a file on the data at path.
 func (e *evaluating) run(cmd *cobra.Command, file, path string) error {
-	if err := e.check(cmd, file, path); err != nil {
+	if err := checkData(&e.data); err != nil {
+		return err
+	}
+	if err := e.checkMeasures(cmd, file, path); err != nil {
 		return err
 	}
 	p, err := NewProgress(cmd, e.progress)
@@ -110,9 +120,9 @@ func (e *evaluating) run(cmd *cobra.Command, file, path string) error {
 		return err
 	}
 	defer src.Close()
-	metrics, err := eval.Evaluate(cmd.Context(), m, src, eval.Options{
-		Progress: func(rows int, share float64) { p.Report("test", rows, share) },
-		Curves:   e.curves || e.pages.Wanted(), Quantile: e.quantile})
+	opt := e.options()
+	opt.Progress = func(rows int, share float64) { p.Report("test", rows, share) }
+	metrics, err := eval.Evaluate(cmd.Context(), m, src, opt)
 	p.Done()
 	if err != nil {
 		return err
@@ -124,6 +134,11 @@ func (e *evaluating) run(cmd *cobra.Command, file, path string) error {
 			return err
 		}
 	}
+	return e.print(cmd, m, metrics, page)
+}
+
+// print prints what was measured, and writes the page, if there is one.
+func (e *evaluating) print(cmd *cobra.Command, m *model.Model, metrics *eval.Metrics, page *report.Page) error {
 	if !e.curves {
 		metrics.Curves = nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mercer/internal/engine/remote"
 	"mercer/serve"
 )
 
@@ -28,12 +29,15 @@ type serving struct {
 	routes, shadows     []string
 }
 
+// watchObjects is how often objects are looked at, unless --watch says otherwise.
+const watchObjects = 10 * time.Second
+
 func newServe() *cobra.Command {
 	s := &serving{}
 	cmd := &cobra.Command{
 		Use:   "serve [flags] MODEL|FOLDER",
 		Short: "Answer requests with the predictions of models",
-		Long: `Serve a model, or all models of a folder (NAME.mercer, or NAME/VERSION.mercer), over HTTP:
+		Long: `Serve a model, or all models of a folder (NAME.mercer, or NAME/VERSION.mercer), also of S3 (s3://…), over HTTP:
 
   POST /predict                a record, an array of records, JSON lines or CSV; docs/serving.md has examples
   POST /v2/models/NAME/infer   Open Inference Protocol, REST with its binary extension (Triton's and KServe's clients);
@@ -49,6 +53,7 @@ requests that were taken are answered. It listens on this machine alone unless -
 and --tls-cert before others can reach it.`,
 		Example: `  mercer serve digits.mercer
   mercer serve models/ --addr 0.0.0.0:8080 --token-file tokens --tls-cert cert.pem --tls-key key.pem
+  mercer serve s3://shop/models --route prod=clicks/7
   mercer serve --demo
   curl -d '{"size": 90, "town": "Kiel"}' localhost:8080/predict`,
 		Args: nArgs(0, 1),
@@ -62,7 +67,7 @@ and --tls-cert before others can reach it.`,
 	f.IntVar(&s.opt.Rows, "max-rows", 100_000, "most rows of a request")
 	f.Var(&s.memory, "memory", "most memory that requests may take at a time, about; more are refused with status 503 (default 1GiB)")
 	f.IntVar(&s.opt.Queue, "max-queue", 16_384, "most rows that wait; more are refused with status 503")
-	f.DurationVar(&s.listen.Watch, "watch", time.Second, "how often to look whether files have changed; 0: only on SIGHUP")
+	f.DurationVar(&s.listen.Watch, "watch", time.Second, "how often to look whether files have changed (objects: 10s); 0: only on SIGHUP")
 	f.DurationVar(&s.listen.Drain, "drain", 0, "on SIGTERM: time between failing readiness and the end of listening")
 	f.DurationVar(&s.listen.Finish, "finish", 30*time.Second, "on SIGTERM: time that requests have to end")
 	f.StringVar(&s.tokens, "token-file", "", "file with a token a line, of which requests must have one (Authorization: Bearer TOKEN)")
@@ -146,6 +151,9 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 
 func (s *serving) models(cmd *cobra.Command, args []string) (*serve.Models, error) {
 	if !s.demo {
+		if remote.Is(args[0]) && !cmd.Flags().Changed("watch") {
+			s.listen.Watch = watchObjects // every look is a request for each model
+		}
 		return serve.Open(args[0])
 	}
 	m, err := demoModel(cmd.Context())

@@ -79,8 +79,8 @@ model has the same bytes. Paths are as given here, and the files have to stay as
 Without flags of learners, kernels and maps the survey of all rows decides, as for "mercer train", and the merge of that
 round says so: rfm for tables, however many rows they have, and else ridge. Learners are those that need
 nothing but sums over the rows: ridge, lasso, elastic-net and group-lasso, on any map that a sample settles, also on
-principal components. svm and logistic, for classes, with the penalty l2, a smooth loss and a given --c, take
-many passes, each a round: "mercer shard next" says which. rfm has rounds of its own: sums of targets by the
+principal components. svm and logistic, for classes, with the penalty l2, a smooth loss and a given --c, and falkon with a given
+--lambda take many passes, each a round. rfm has rounds of its own: sums of targets by the
 values of columns say which columns get mean targets, a sample divides the rows into parts, all go to files of
 these in FOLDER, and leaves grow from each.
 
@@ -101,17 +101,17 @@ func newShardPlan() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&p.out, "output", "o", "", "folder of the plan, which all workers must see, or s3://BUCKET/PREFIX")
+	f.StringVarP(&p.out, "output", "o", "", "folder of the plan, seen by all workers, or s3://BUCKET/PREFIX")
 	f.IntVar(&p.shards, "shards", 1, "number of shards")
-	f.BoolVar(&p.estimate, "estimate", false, "say what the training would take, by trials, and plan nothing")
+	f.BoolVar(&p.estimate, "estimate", false, "say what training would take, by trials, and plan nothing")
 	f.Int64Var(&p.cost.Rows, "rows", 0, "with --estimate: number of rows (default: those of DATA)")
 	f.IntSliceVar(&p.cost.Workers, "workers", nil, "with --estimate: numbers of workers (default: powers of two)")
 	f.Float64Var(&p.cost.Rate, "price", 0, "with --estimate: price of a worker for an hour")
-	f.Float64Var(&p.cost.Start, "start", 5, "with --estimate: seconds until a worker of a round begins")
-	f.Var(&p.network, "network", "with --estimate: bytes that a worker reads or writes in a second")
-	f.Var(&p.memory, "memory", "with --estimate: most memory for trials (default: 80 % of what is free)")
+	f.Float64Var(&p.cost.Start, "start", 5, "with --estimate: seconds until a worker begins")
+	f.Var(&p.network, "network", "with --estimate: bytes a second of a worker")
+	f.Var(&p.memory, "memory", "with --estimate: most memory (default: 80 % of what is free)")
 	f.Var(&p.piece, "piece", "size of a piece, such as 16MiB (default 64MiB)")
-	f.IntVar(&p.part, "part", 0, "of rfm: rows whose leaves a process grows at a time, in memory (default 200000)")
+	f.IntVar(&p.part, "part", 0, "of rfm: rows whose leaves grow together, in memory (default 200000)")
 	f.StringVar(&p.cfg.Task, "task", "auto", "what labels are: auto, classify, regress, multilabel")
 	scaleFlag(cmd, &p.cfg)
 	modelFlags(cmd, &p.cfg)
@@ -167,7 +167,7 @@ func (p *shardPlan) runEstimate(cmd *cobra.Command, path string) error {
 	if p.cost.Rows < 0 || p.cost.Rate < 0 || p.cost.Start < 0 || p.network <= 0 {
 		return usagef("--rows, --price, --start and --network are positive numbers")
 	}
-	p.cost.Piece, p.cost.Network = int64(p.piece), float64(p.network)
+	p.cost.Piece, p.cost.Part, p.cost.Network = int64(p.piece), p.part, float64(p.network)
 	if p.cost.Train.Memory = int64(p.memory); p.memory == 0 {
 		p.cost.Train.Memory = availableMemory() / 5 * 4
 	}
@@ -249,8 +249,8 @@ already is then run again to no effect, and one whose predecessor is not merged 
 	}
 	f := cmd.Flags()
 	f.StringVar(&which, "shard", "", "numbers of shards, from 0, such as 3 or 0-7,12")
-	f.BoolVar(&all, "all", false, "run all shards, one after the other")
-	f.StringVar(&round, "round", "", "name of the round, such as survey (default: the next)")
+	f.BoolVar(&all, "all", false, "run all shards in turn")
+	f.StringVar(&round, "round", "", "round, such as survey (default: the next)")
 	f.Var(&memory, "memory", "most memory to work in, such as 8GiB (default: 80 % of what is free)")
 	f.BoolVar(&asJSON, "json", false, "print a JSON object for each shard instead of text")
 	return cmd
@@ -335,7 +335,7 @@ message names it. With --round, a round that is merged already, or that the data
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&which, "round", "", "name of the round, such as survey (default: the next)")
+	cmd.Flags().StringVar(&which, "round", "", "round, such as survey (default: the next)")
 	cmd.Flags().Var(&memory, "memory", "most memory to work in, such as 8GiB (default: 80 % of what is free)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
 	return cmd

@@ -5,14 +5,15 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	front "mercer"
 	"mercer/dataset"
-	"mercer/eval"
 	"mercer/internal/app/render"
+	"mercer/internal/engine/report"
 	"mercer/internal/engine/safetensors"
 	"mercer/internal/reach/shard"
 	"mercer/model"
@@ -20,8 +21,9 @@ import (
 
 // shardEval is the state of the command "shard eval".
 type shardEval struct {
-	which                      string
-	all, merge, perClass, json bool
+	evaluating
+	which      string
+	all, merge bool
 }
 
 func newShardEval() *cobra.Command {
@@ -32,7 +34,7 @@ func newShardEval() *cobra.Command {
 		Short:       "Measure a model on the rows of shards",
 		Long: `Measure MODEL on the labelled rows of shards of PLAN. Scores and labels of a shard go into the plan's folder; --merge
 compares those of all shards, in the order of the rows, and prints what "mercer eval" prints for all rows in one place: the same
-numbers to the last digit, for any number of shards. It is an error if a shard has not run, or by another model.
+numbers to the last digit, for any number of shards and any flags of eval. It is an error if a shard has not run, or by another model.
 
 The data are those of PLAN: plan test rows as "mercer shard plan" says, whose flags of learners do not matter here. Which
 shards is said as for "mercer shard run". MODEL may be of any learner of rows.`,
@@ -44,14 +46,29 @@ shards is said as for "mercer shard run". MODEL may be of any learner of rows.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.which, "shard", "", "numbers of shards, such as 3 or 0-7,12")
-	f.BoolVar(&s.all, "all", false, "run all shards, one after the other")
+	f.BoolVar(&s.all, "all", false, "run all shards in turn")
 	f.BoolVar(&s.merge, "merge", false, "compare all shards, after those that run here")
-	f.BoolVar(&s.json, "json", false, "print one JSON object instead of text")
-	f.BoolVar(&s.perClass, "per-class", false, "show each class (label, output) and the confusion matrix")
+	s.measures(cmd)
+	f.Lookup("threshold").Usage = "what divides two classes, as of eval"
 	return cmd
 }
 
+// check finds what is wrong with the flags.
+func (s *shardEval) check(cmd *cobra.Command, path string) error {
+	if !s.merge {
+		for _, name := range []string{"threshold", "quantile", "curves", "per-class", "report", "plots"} {
+			if cmd.Flags().Changed(name) {
+				return usagef("--%s is for --merge; give both", name)
+			}
+		}
+	}
+	return s.checkMeasures(cmd, path)
+}
+
 func (s *shardEval) run(cmd *cobra.Command, folder, path string) error {
+	if err := s.check(cmd, path); err != nil {
+		return err
+	}
 	at := shard.At(folder)
 	p, err := shard.Load(cmd.Context(), at)
 	if err != nil {
@@ -96,15 +113,23 @@ func (s *shardEval) run(cmd *cobra.Command, folder, path string) error {
 	if !s.merge {
 		return nil
 	}
-	metrics, err := e.Merge(cmd.Context(), eval.Options{})
+	return s.measure(cmd, e, path)
+}
+
+// measure compares all shards.
+func (s *shardEval) measure(cmd *cobra.Command, e *shard.Evaluation, path string) (err error) {
+	if e.Model, err = divided(e.Model, path, s.least); err != nil {
+		return err
+	}
+	metrics, err := e.Merge(cmd.Context(), s.options())
 	if err != nil {
 		return err
 	}
-	if s.json {
-		return render.JSON(cmd.OutOrStdout(), metrics)
+	var page *report.Page
+	if s.pages.Wanted() {
+		page = render.EvalPage(render.ModelOf(e.Model), filepath.Base(path), metrics, &render.Data{Name: filepath.Base(e.Plan.Data.Path)})
 	}
-	render.EvalText(cmd.OutOrStdout(), metrics, render.ModelOf(e.Model).Row(), s.perClass)
-	return nil
+	return s.print(cmd, e.Model, metrics, page)
 }
 
 // summedModel reads a model, and the checksum of its file.

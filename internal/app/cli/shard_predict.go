@@ -41,7 +41,7 @@ shards is said as for "mercer shard run".`,
 	usual, _ := dataset.TableFormatOf(".csv")
 	f.StringVar(&s.out.format, "output-format", usual.Name, "csv, tsv, jsonl, parquet, arrow or arrows")
 	f.StringVar(&s.which, "shard", "", "numbers of shards, such as 3 or 0-7,12")
-	f.BoolVar(&s.all, "all", false, "run all shards, one after the other")
+	f.BoolVar(&s.all, "all", false, "run all shards in turn")
 	s.predictedColumns.flags(cmd)
 	f.BoolVar(&s.asJSON, "json", false, "print a JSON object for each shard instead of text")
 	return cmd

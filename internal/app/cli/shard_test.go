@@ -265,9 +265,9 @@ func TestEvaluateShards(t *testing.T) {
 		data1, flag []string // of the data and of the evaluation
 		learner     []string
 	}{
-		{"classes", classes, nil, []string{"--per-class"}, []string{"--learner", "logistic", "--map", "rff", "--id", "label"}},
-		{"three", three, nil, []string{"--json"}, []string{"--learner", "svm", "--map", "rff"}},
-		{"numbers", at("numbers.csv"), []string{"--weight", "w"}, []string{"--json"}, []string{"--learner", "ridge"}},
+		{"classes", classes, nil, []string{"--per-class", "--threshold", "0.3"}, []string{"--learner", "logistic", "--map", "rff", "--id", "label"}},
+		{"three", three, nil, []string{"--json", "--curves"}, []string{"--learner", "svm", "--map", "rff"}},
+		{"numbers", at("numbers.csv"), []string{"--weight", "w"}, []string{"--json", "--curves", "--quantile", "0.3"}, []string{"--learner", "ridge"}},
 		{"labels", at("labels.csv"), []string{"--label-separator", ";"}, []string{"--json"}, []string{"--learner", "ridge"}},
 	} {
 		m, plan := at(c.name+".mercer"), at(c.name)
@@ -283,6 +283,10 @@ func TestEvaluateShards(t *testing.T) {
 	}
 
 	plan, m := at("classes"), at("classes.mercer")
+	ok(t, "shard", "eval", plan, m, "--merge", "--threshold", "none", "--report", at("page.html"))
+	if page, err := os.ReadFile(at("page.html")); err != nil || !strings.Contains(string(page), "shard eval") || !strings.Contains(string(page), "<svg") {
+		t.Errorf("a page without pictures or its command: %v, %.300s", err, page)
+	}
 	scores := filepath.Join(plan, "eval", "shard-00001.scores")
 	text, err := os.ReadFile(scores)
 	if err != nil {
@@ -305,9 +309,13 @@ func TestEvaluateShards(t *testing.T) {
 	}
 	ok(t, "train", classes, "-o", at("other.mercer"), "--features", "8", "--learner", "ridge", "--id", "label")
 	for args, want := range map[string]string{
-		"other.mercer --merge":     "the scores are of another model; run it again",
-		"classes.mercer --shard 3": "shards 0 to 2",
-		"classes.mercer":           "no shard",
+		"other.mercer --merge":                         "the scores are of another model; run it again",
+		"classes.mercer --shard 3":                     "shards 0 to 2",
+		"classes.mercer":                               "no shard",
+		"classes.mercer --shard 0 --threshold 0.3":     "--threshold is for --merge",
+		"classes.mercer --merge --quantile 2":          "--quantile 2 is not between 0 and 1",
+		"classes.mercer --merge --curves":              "--curves is for --json",
+		"three.mercer --shard 0 --merge --threshold 2": "classes",
 	} {
 		if r := mercer(t, append([]string{"shard", "eval", plan}, strings.Fields(strings.Replace(args, "", dir+"/", 1))...)...); r.code == 0 ||
 			!strings.Contains(r.stderr, want) {

@@ -37,14 +37,16 @@ func TrainPage(m Model, r *train.Report, out, data string, tested *Tested, peak 
 	return page
 }
 
-// EvalPage is the page of an evaluation of the model in file on data, which a pass over them told of: of rows, or of bags if
-// these are not nil.
+// EvalPage is the page of an evaluation of the model in file on data, with what a pass over them told: of rows, of bags, or of neither if
+// others have read them.
 func EvalPage(m Model, file string, metrics *eval.Metrics, data *Data) *report.Page {
 	rows := m.Row() + "s"
 	page := &report.Page{Title: file + " on " + data.Name}
 	evaluationSections(page, metrics, m.Task, rows)
 	modelSection(page, m)
-	dataSection(page, data.Name, data.Schema.Format, m, data.Summary, data.Bags)
+	if data.Summary != nil || data.Bags != nil {
+		dataSection(page, data.Name, data.Schema.Format, m, data.Summary, data.Bags)
+	}
 	return page
 }
 

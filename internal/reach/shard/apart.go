@@ -3,12 +3,15 @@ package shard
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"math"
 	"slices"
 
@@ -103,6 +106,9 @@ func (w *Worker) conclude(ctx context.Context, round string, total sum) (sum, er
 	if round == roundMeans {
 		return total, w.sharded.SettleMeans(ctx, total.(meanSum).Means, w.all)
 	}
+	if pass, is := total.(passSum); is {
+		return total, w.sharded.Conclude(ctx, pass.SharedSums)
+	}
 	if round != roundSample {
 		return total, nil
 	}
@@ -166,22 +172,55 @@ func (w *Worker) leaves(ctx context.Context, piece int) (sum, error) {
 	}
 	from, to := w.Plan.partsOf(shard, w.sharded.Top().Parts())
 	for part := from; part < to; part++ {
-		rows, err := w.rowsOf(ctx, part)
-		if err != nil {
-			return nil, err
+		l := listed{Number: part, File: fmt.Sprintf("%s/part-%d.leaves", roundLeaves, part)}
+		for _, f := range w.routed.files {
+			if part < len(f.Parts) {
+				l.Rows += f.Parts[part].Rows
+			}
 		}
-		made, err := w.sharded.Top().Grow(ctx, part, *rows, nil)
-		if err != nil {
-			return nil, err
+		var err error
+		if l.Sum, err = w.grown(ctx, l.File); err == nil && l.Sum == "" {
+			l.Sum, err = w.grow(ctx, part, l.File)
 		}
-		l := listed{Number: part, File: fmt.Sprintf("%s/part-%d.leaves", roundLeaves, part), Rows: len(rows.Keys)}
-		l.Sum, _, err = w.writeFile(ctx, l.File, func(out io.Writer) error { return made.Write(out, w.sharded.Top(), w.key(roundLeaves)) })
 		if err != nil {
 			return nil, err
 		}
 		s.files = append(s.files, l)
 	}
 	return s, nil
+}
+
+// grow grows the leaves of a part, and returns the checksum of their file.
+func (w *Worker) grow(ctx context.Context, part int, file string) (check string, err error) {
+	rows, err := w.rowsOf(ctx, part)
+	if err != nil {
+		return "", err
+	}
+	made, err := w.sharded.Top().Grow(ctx, part, *rows, nil)
+	if err != nil {
+		return "", err
+	}
+	check, _, err = w.writeFile(ctx, file, func(out io.Writer) error { return made.Write(out, w.sharded.Top(), w.key(roundLeaves)) })
+	return check, err
+}
+
+// grown is the checksum of the file of a part whose leaves have grown before its shard was stopped, "" if there is none that is whole: growing is
+// nearly all the work of a training.
+func (w *Worker) grown(ctx context.Context, file string) (check string, err error) {
+	r, size, err := w.store.Read(ctx, file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	h := sha256.New()
+	_, meta, err := w.sharded.Top().ReadPart(io.TeeReader(r, h), size)
+	if err != nil || w.same(roundLeaves, meta) != nil {
+		return "", ctx.Err()
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // rowsOf reads the rows of a part from the files of all pieces.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"math/rand"
 	"os"
@@ -191,8 +192,42 @@ func TestPartsThatAreDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// A shard that is stopped between its last part and its receipt does not grow leaves again, unless their file is damaged.
+	again := func() {
+		t.Helper()
+		const part, receipt = "leaves/part-0.leaves", "leaves/shard-00000.json"
+		want, err := os.ReadFile(store.Name(part))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, damaged := range []bool{false, true} {
+			if damaged {
+				if err := os.WriteFile(store.Name(part), want[:len(want)-8], 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Remove(store.Name(receipt)); err != nil {
+				t.Fatal(err)
+			}
+			counting := &countingStore{Dir: store}
+			w, err := NewWorker(ctx, counting, train.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := w.Run(ctx, roundLeaves, 0)
+			if err != nil || r.Rows == 0 || (counting.rows > 0) != damaged {
+				t.Errorf("damaged %v: files of rows were read %d times, %v", damaged, counting.rows, err)
+			}
+		}
+		if got, err := os.ReadFile(store.Name(part)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("other leaves after damage, %v", err)
+		}
+	}
 	for _, round := range p.Rounds() {
 		for shard := range p.Shards() {
+			if round == roundLeaves && shard == 1 {
+				again()
+			}
 			if round == roundLeaves && shard == 0 {
 				damage("rows/piece-1.rows", "run the round rows again", func() error {
 					_, err := worker().Run(ctx, round, shard)
@@ -214,14 +249,27 @@ func TestPartsThatAreDamaged(t *testing.T) {
 	if _, _, err := worker().Solve(ctx); err != nil {
 		t.Fatal(err)
 	}
-	e, err := NewEstimate(ctx, path, dataset.Options{}, p.Config, EstimateOptions{Rows: 1e7, Rate: 1, Piece: 1 << 20, Workers: []int{1, 4}})
+	e, err := NewEstimate(ctx, path, dataset.Options{}, p.Config, EstimateOptions{Rows: 1e7, Rate: 1, Piece: 1 << 20, Part: 100_000, Workers: []int{1, 4}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// No column has means, so that the round of columns reads nothing.
-	if e.Parts != 50 || !(e.Row[roundLeaves] > 0) || e.Sum < 1e8 || !(e.Scales[1].Seconds < e.Scales[0].Seconds) || len(e.Row) != 6 {
+	if e.Parts != 128 || !(e.Row[roundLeaves] > 0) || e.Sum < 1e8 || !(e.Scales[1].Seconds < e.Scales[0].Seconds) || len(e.Row) != 6 {
 		t.Errorf("%+v", e)
 	}
+}
+
+// countingStore counts how often files of rows are read.
+type countingStore struct {
+	Dir
+	rows int
+}
+
+func (c *countingStore) Read(ctx context.Context, file string) (io.ReadCloser, int64, error) {
+	if strings.HasSuffix(file, ".rows") {
+		c.rows++
+	}
+	return c.Dir.Read(ctx, file)
 }
 
 // measured is the error of a model on a table.

@@ -19,6 +19,9 @@ type EstimateOptions struct {
 	// Piece is the size of a piece in bytes (0: DefaultPiece).
 	Piece int64
 
+	// Part is that of a plan, 0 for its own.
+	Part int
+
 	// Workers are numbers of workers, each like this machine; nil means powers of two.
 	Workers []int
 
@@ -79,7 +82,7 @@ type Scale struct {
 	Share   float64 `json:"efficiency"` // of what one worker would take, divided by the workers
 }
 
-// trialPiece is the size of the pieces that trials read.
+// trialPiece is the size of the pieces of which trials read two, or of more that are smaller.
 const trialPiece = 8 << 20
 
 // NewEstimate estimates a training. It reads a few pieces of the data and, at the features of the training, collects statistics of them,
@@ -98,8 +101,13 @@ func NewEstimate(ctx context.Context, path string, opt dataset.Options, cfg trai
 	if p.Config.Passes() {
 		return nil, errors.New("an estimate is for learners that take one pass or have leaves, since how many passes others take is seen when they are done")
 	}
+	if o.Part != 0 {
+		if err := p.SetPart(o.Part); err != nil {
+			return nil, err
+		}
+	}
 	e := &Estimate{Row: map[string]float64{}, start: o.Start, network: o.Network, rate: o.Rate}
-	n := min(2, len(p.Data.All))
+	n := min(max(2, int(2*trialPiece/min(o.Piece, trialPiece))), len(p.Data.All))
 	all, tried := p.bytes(0, len(p.Data.All)), p.bytes(0, n)
 	p.Data.All = p.Data.All[:n]
 	if err := p.divide(1); err != nil {
@@ -239,7 +247,7 @@ func (e *Estimate) trySums(ctx context.Context, w *Worker, rows int, opt train.O
 	}
 	var sums []momentSum
 	best := math.Inf(1)
-	for i := range w.Plan.Data.All {
+	for i := range min(2, len(w.Plan.Data.All)) {
 		start := time.Now()
 		s, err := w.piece(ctx, roundStatistics, i)
 		if err != nil {

@@ -9,11 +9,12 @@ import (
 	"mercer/matrix"
 )
 
-// The trials of a learner with leaves choose by mostTried rows, as many as a training does, and grow leaves from grownTried. What joins these is a
+// The trials of a learner with leaves choose by mostTried rows, as many as a training does, and grow leaves from as many. What joins these is a
 // sample of rfm.SampleRows.
 const (
 	mostTried  = 10_000
-	grownTried = 6_000
+	grownTried = 10_000
+	triedParts = 16
 )
 
 // tryApart goes on from the survey with the rounds of a learner with leaves, for all rows.
@@ -37,7 +38,21 @@ func (e *Estimate) tryApart(ctx context.Context, w *Worker, all int64) error {
 	if err != nil {
 		return err
 	}
-	sample, start := head(total.(sampleSum).Rows, mostTried), time.Now()
+	sample, rows, part := head(total.(sampleSum).Rows, mostTried), int(min(all, math.MaxInt32)), w.Plan.Part
+	if part == 0 {
+		part = rfm.PartRows
+	}
+	for e.Parts = 1; rows > part*e.Parts; {
+		e.Parts *= 2
+	}
+	w.sharded.Take(rows) // which have fewer machines in a leaf
+	// Every division of the rows learns metrics again.
+	start := time.Now()
+	if err := w.sharded.Settle(ctx, sample, max(1, rows/triedParts)); err != nil {
+		return err
+	}
+	divided, divisions := time.Since(start).Seconds(), w.sharded.Top().Parts()-1
+	w.Plan.Part, start = rows, time.Now()
 	if total, err = w.conclude(ctx, roundSample, sampleSum{sample}); err == nil {
 		err = w.learn(ctx, roundSample, total, "tried")
 	}
@@ -45,6 +60,9 @@ func (e *Estimate) tryApart(ctx context.Context, w *Worker, all int64) error {
 		return err
 	}
 	e.Settle = time.Since(start).Seconds()
+	if divisions > 0 {
+		e.Settle += max(0, divided-e.Settle) / float64(divisions) * float64(e.Parts-1)
+	}
 	if total, err = sum(roundRows); err == nil {
 		err = w.learn(ctx, roundRows, total, "tried")
 	}
@@ -59,14 +77,9 @@ func (e *Estimate) tryApart(ctx context.Context, w *Worker, all int64) error {
 	if _, _, err := w.sharded.Joined(ctx, parts); err != nil {
 		return err
 	}
-	rows, part := int(min(all, math.MaxInt32)), w.Plan.Part
-	if part == 0 {
-		part = rfm.PartRows
-	}
 	e.Solve = time.Since(start).Seconds() * max(1, float64(rfm.JoinRows(rows))/float64(sample.X.Rows))
 	d, k := sample.X.Cols, len(sample.Y)/sample.X.Rows
 	e.Dim, e.Feature, e.row = d, d, int64(16+8*k+4*d)
-	e.Parts = (rows + part - 1) / part
 	e.WorkerMemory = 2*e.row*int64(min(rows, part)) + rfm.Bytes(min(rows, part), d, k, rfm.Options{Logistic: true})
 	e.SolveMemory = e.Sum + 2*e.row*int64(rfm.SampleRows(rows))
 	return nil

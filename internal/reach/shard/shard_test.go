@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -15,6 +16,7 @@ import (
 
 	"mercer/dataset"
 	"mercer/feature"
+	"mercer/internal/solve/exact"
 	"mercer/internal/solve/learn"
 	"mercer/matrix"
 	"mercer/model"
@@ -169,6 +171,7 @@ func TestPassesDoNotDependOnShards(t *testing.T) {
 		{Map: train.Map{Features: 16}, Learner: train.SVM{C: 1, Tolerance: 0.1}, Kernel: train.Kernel{Gamma: "0.3"}},
 		{Map: train.Map{Features: 16}, Learner: train.Logistic{C: 0.1, Tolerance: 0.1}, ClassWeight: "balanced",
 			Kernel: train.Kernel{Gamma: "0.3"}},
+		{Map: train.Map{Features: 40}, Learner: train.Falkon{Lambda: 0.1, MaxIter: 4}, ClassWeight: "balanced"},
 	} {
 		var want []byte
 		for i, n := range []int{1, 4} {
@@ -221,6 +224,53 @@ func TestPassesFindTheOptimum(t *testing.T) {
 			if math.Abs(got-want[k]) > 1e-6*want[k] {
 				t.Errorf("%s in %d pieces: objective %.10g, in one place %.10g", cfg.LearnerName(), len(p.Data.All), got, want[k])
 			}
+		}
+	}
+}
+
+// Machines on the same landmarks by passes over pieces predict what those of a training in one place do, whatever the mean of the targets.
+func TestPassesOfFalkonFindTheSameMachine(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct {
+		classes bool
+		cfg     train.Config
+	}{
+		{false, train.Config{Map: train.Map{Features: 400}, Learner: train.Falkon{Lambda: 0.1, Tolerance: 1e-10}}},
+		{true, train.Config{Map: train.Map{Features: 400}, Learner: train.Falkon{Lambda: 1, Tolerance: 1e-10}, ClassWeight: "balanced"}},
+	} {
+		path := table(t, t.TempDir(), "t.csv", 400, c.classes) // all rows are landmarks, so that these are the same
+		p, err := NewPlan(ctx, path, dataset.Options{}, c.cfg, 1, 3000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pieces, report, err := Train(ctx, p, train.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := dataset.Open(ctx, path, dataset.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		plain, _, err := train.Fit(ctx, f, c.cfg, train.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := dataset.Collect(ctx, f, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := matrix.NewDense(rows.X.Len(), 1), matrix.NewDense(rows.X.Len(), 1)
+		if err := errors.Join(plain.Scores(a, rows.X), pieces.Scores(b, rows.X)); err != nil {
+			t.Fatal(err)
+		}
+		for i := range a.Rows {
+			if d := math.Abs(float64(a.Row(i)[0] - b.Row(i)[0])); d > 1e-4 {
+				t.Fatalf("classes %v, row %d: %g in one place, %g in %d pieces", c.classes, i, a.Row(i)[0], b.Row(i)[0], len(p.Data.All))
+			}
+		}
+		if r := pieces.Info().Training.Report.(*exact.FalkonReport); !r.Converged || r.Centres != 400 || report.Summary.Rows != 400 {
+			t.Errorf("%+v", r)
 		}
 	}
 }

@@ -99,7 +99,11 @@ const passFormat = "mercer-pass"
 func (s passSum) write(w io.Writer, meta map[string]string) error {
 	all := maps.Clone(meta)
 	all["format"], all["rows"], all["pass"] = passFormat, strconv.Itoa(s.Rows), strconv.Itoa(s.Pass)
-	return safetensors.Write(w, all, map[string]*safetensors.Tensor{"sums": safetensors.Vector(s.Values)})
+	tensors := map[string]*safetensors.Tensor{"sums": safetensors.Vector(s.Values)}
+	if s.Next != nil {
+		all["done"], tensors["next"] = strconv.FormatBool(s.Done), safetensors.Vector(s.Next)
+	}
+	return safetensors.Write(w, all, tensors)
 }
 
 // readPass reads the sums of a pass.
@@ -114,7 +118,11 @@ func readPass(r io.Reader, size int64) (sum, map[string]string, error) {
 	if err != nil || err2 != nil || meta["format"] != passFormat || rows < 0 || t == nil || t.F64 == nil {
 		return nil, nil, errors.New("has no sums of a pass")
 	}
-	return passSum{&learn.SharedSums{Rows: rows, Pass: pass, Values: t.F64}}, meta, nil
+	sums := &learn.SharedSums{Rows: rows, Pass: pass, Values: t.F64, Done: meta["done"] == "true"}
+	if next := tensors["next"]; next != nil {
+		sums.Next = next.F64
+	}
+	return passSum{sums}, meta, nil
 }
 
 // readSum reads what a round wrote to a file, and its description.

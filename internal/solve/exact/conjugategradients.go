@@ -22,59 +22,84 @@ type stopped struct {
 // added to the start, and right are the right sides; otherwise right is nil.
 func conjugateGradients(k, m int, r, right []float64, product func(q, p []float64) error, tolerance float64, most int,
 	progress func(int, float64)) ([]float64, stopped, error) {
-	x, q := make([]float64, k*m), make([]float64, k*m)
-	p := slices.Clone(r)
-	first, square := make([]float64, k), make([]float64, k)
+	c, q := newConjugate(k, m, r, right, tolerance, most), make([]float64, k*m)
+	for {
+		more := c.more()
+		if progress != nil {
+			progress(c.stop.iterations, c.stop.residual)
+		}
+		if !more {
+			return c.x, c.stop, nil
+		}
+		if err := product(q, c.p); err != nil {
+			return nil, c.stop, err
+		}
+		c.step(q)
+	}
+}
+
+// conjugate is the state of conjugateGradients between its products.
+type conjugate struct {
+	k, m          int
+	tolerance     float64
+	most          int
+	x, r, p       []float64 // p is to be multiplied next
+	first, square []float64
+	stuck         []bool
+	stop          stopped
+}
+
+func newConjugate(k, m int, r, right []float64, tolerance float64, most int) *conjugate {
+	c := &conjugate{k: k, m: m, tolerance: tolerance, most: most, x: make([]float64, k*m), r: r, p: slices.Clone(r),
+		first: make([]float64, k), square: make([]float64, k), stuck: make([]bool, k)}
 	for t := range k {
-		square[t] = vec.Dot64(r[t*m:][:m], r[t*m:][:m])
-		first[t] = square[t]
+		c.square[t] = vec.Dot64(r[t*m:][:m], r[t*m:][:m])
+		c.first[t] = c.square[t]
 		if right != nil {
-			first[t] = vec.Dot64(right[t*m:][:m], right[t*m:][:m])
+			c.first[t] = vec.Dot64(right[t*m:][:m], right[t*m:][:m])
 		}
 	}
-	stuck := make([]bool, k)
-	var stop stopped
-	for {
-		stop.residual = 0
-		left := false
-		for t := range k {
-			if first[t] == 0 {
-				continue
-			}
-			residual := math.Sqrt(square[t] / first[t])
-			stop.residual = math.Max(stop.residual, residual)
-			left = left || residual > tolerance && !stuck[t]
+	return c
+}
+
+// more says whether one more product is wanted.
+func (c *conjugate) more() bool {
+	c.stop.residual = 0
+	left := false
+	for t := range c.k {
+		if c.first[t] == 0 {
+			continue
 		}
-		if progress != nil {
-			progress(stop.iterations, stop.residual)
+		residual := math.Sqrt(c.square[t] / c.first[t])
+		c.stop.residual = math.Max(c.stop.residual, residual)
+		left = left || residual > c.tolerance && !c.stuck[t]
+	}
+	return left && c.stop.iterations < c.most
+}
+
+// step goes on by the product q = Ap.
+func (c *conjugate) step(q []float64) {
+	m := c.m
+	c.stop.iterations++
+	for t := range c.k {
+		if c.stuck[t] || math.Sqrt(c.square[t]) <= c.tolerance*math.Sqrt(c.first[t]) {
+			clear(c.p[t*m:][:m]) // done: no more work for this output
+			continue
 		}
-		if !left || stop.iterations == most {
-			return x, stop, nil
+		xt, rt, pt, qt := c.x[t*m:][:m], c.r[t*m:][:m], c.p[t*m:][:m], q[t*m:][:m]
+		curve := vec.Dot64(pt, qt)
+		if !(curve > 0) || math.IsInf(curve, 0) {
+			c.stuck[t], c.stop.indefinite = true, true
+			clear(pt)
+			continue
 		}
-		if err := product(q, p); err != nil {
-			return nil, stop, err
+		step := c.square[t] / curve
+		vec.Axpy64(step, pt, xt)
+		vec.Axpy64(-step, qt, rt)
+		next := vec.Dot64(rt, rt)
+		for i, v := range rt {
+			pt[i] = v + next/c.square[t]*pt[i]
 		}
-		stop.iterations++
-		for t := range k {
-			if stuck[t] || math.Sqrt(square[t]) <= tolerance*math.Sqrt(first[t]) {
-				clear(p[t*m:][:m]) // done: no more work for this output
-				continue
-			}
-			xt, rt, pt, qt := x[t*m:][:m], r[t*m:][:m], p[t*m:][:m], q[t*m:][:m]
-			curve := vec.Dot64(pt, qt)
-			if !(curve > 0) || math.IsInf(curve, 0) {
-				stuck[t], stop.indefinite = true, true
-				clear(pt)
-				continue
-			}
-			step := square[t] / curve
-			vec.Axpy64(step, pt, xt)
-			vec.Axpy64(-step, qt, rt)
-			next := vec.Dot64(rt, rt)
-			for i, v := range rt {
-				pt[i] = v + next/square[t]*pt[i]
-			}
-			square[t] = next
-		}
+		c.square[t] = next
 	}
 }

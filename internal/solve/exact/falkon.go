@@ -2,6 +2,7 @@ package exact
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -91,6 +92,16 @@ func FalkonBytes(n, d, m, outputs int, kept bool) int64 {
 	return saturated(bytes)
 }
 
+// affordable says what is too much for the memory.
+func affordable(n, d, m, outputs int, most int64) error {
+	need, limit := FalkonBytes(n, d, m, outputs, false), memory(most)
+	if need <= limit {
+		return nil
+	}
+	takes, allowed := units.BytesApart(need, limit)
+	return fmt.Errorf("Falkon with %d centres takes 16·m² and some more = %s, of %s allowed; use fewer centres or a feature map", m, takes, allowed)
+}
+
 // FitFalkon fits to rows x with targets y, n×outputs row by row, and weights, 0 or more, of which
 // nil means that all are 1. An iteration takes 2nmK multiply-adds, and nmd more if K_nm is not
 // kept; the preconditioner takes m³. The values of K_nm are rounded to float32, sums are in
@@ -113,11 +124,8 @@ func FitFalkon(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64,
 	if m < 1 {
 		return nil, nil, fmt.Errorf("%d centres; it takes 1 or more", m)
 	}
-	if need, limit := FalkonBytes(n, x.Dim(), m, outputs, false), memory(opt.Memory); need > limit {
-		takes, allowed := units.BytesApart(need, limit)
-		return nil, nil, fmt.Errorf("Falkon with %d centres takes 16·m² and some more = %s, of %s allowed; use fewer "+
-			"centres or a feature map", m,
-			takes, allowed)
+	if err := affordable(n, x.Dim(), m, outputs, opt.Memory); err != nil {
+		return nil, nil, err
 	}
 	centres := opt.Given
 	if centres == nil {
@@ -131,11 +139,7 @@ func FitFalkon(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64,
 
 // chooseCentres draws as many rows as the choice of landmarks needs, and runs it.
 func chooseCentres(ctx context.Context, k kernel.Kernel, x matrix.Rows, m int, opt Falkon) (*matrix.Dense, error) {
-	sample := m
-	if opt.Landmarks != "" && opt.Landmarks != "uniform" {
-		sample = max(2000, min(20*m, max(20_000, 2*m)))
-	}
-	if sample < x.Len() {
+	if sample := FalkonSample(opt.Landmarks, m); sample < x.Len() {
 		chosen := random.New(opt.Seed, "exact.falkon.sample").Perm(x.Len())[:sample]
 		slices.Sort(chosen)
 		x = matrix.Pick(x, chosen)
@@ -145,32 +149,12 @@ func chooseCentres(ctx context.Context, k kernel.Kernel, x matrix.Rows, m int, o
 
 func fitFalkon(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64, outputs int, weights []float64, centres *matrix.Dense,
 	opt Falkon) (*Machine, *FalkonReport, error) {
-	if !(opt.Lambda >= 0) || math.IsInf(opt.Lambda, 0) {
-		return nil, nil, fmt.Errorf("lambda %g is not a positive number, or 0 to have it chosen", opt.Lambda)
-	}
-	if opt.Tolerance == 0 {
-		opt.Tolerance = 1e-6
-	}
-	if opt.MaxIter == 0 {
-		opt.MaxIter = 200
-	}
-	if !(opt.Tolerance > 0 && opt.Tolerance < 1) || opt.MaxIter < 1 {
-		return nil, nil, fmt.Errorf("tolerance %g and at most %d iterations; it takes a tolerance between 0 and 1, and 1 iteration or more",
-			opt.Tolerance, opt.MaxIter)
-	}
-	f := &falkon{ctx: ctx, opt: opt, x: x, centres: centres, n: x.Len(), m: centres.Rows, k: outputs}
-	var err error
-	if f.against, err = kernel.NewAgainst(k, matrix.Rows{Dense: centres}); err != nil {
+	f, err := newFalkonOn(ctx, k, centres, outputs, opt)
+	if err != nil {
 		return nil, nil, err
 	}
-	f.most = slices.Max(k.Diagonal(matrix.Rows{Dense: centres}))
-	if !finite(f.most) {
-		return nil, nil, fmt.Errorf("the kernel of the rows is not finite; scale the data")
-	}
-	if f.most == 0 {
-		f.most = 1 // K_mm is 0, so there is nothing to learn
-	}
-	f.t, f.a, f.diagonal = make([]float64, f.m*f.m), make([]float64, f.m*f.m), make([]float64, f.m)
+	opt, f.x, f.n = f.opt, x, x.Len()
+	f.room()
 	report := &FalkonReport{Lambda: opt.Lambda, Centres: f.m, Kept: FalkonBytes(f.n, x.Dim(), f.m, outputs, true) <= memory(opt.Memory)}
 	if report.Kept {
 		if err := f.keep(); err != nil {
@@ -192,11 +176,55 @@ func fitFalkon(ctx context.Context, k kernel.Kernel, x matrix.Rows, y []float64,
 	if err != nil {
 		return nil, nil, err
 	}
-	machine, err := NewMachine(k, matrix.Rows{Dense: centres}, transposed(alpha, outputs, f.m), b)
+	machine, err := machineOf(k, centres, alpha, b, report.Lambda)
 	if err != nil {
-		return nil, nil, fmt.Errorf("λ = %g is too small: %w", report.Lambda, err)
+		return nil, nil, err
 	}
 	return machine, report, nil
+}
+
+// newFalkonOn is a fit on centres without any rows, with defaults in its options.
+func newFalkonOn(ctx context.Context, k kernel.Kernel, centres *matrix.Dense, outputs int, opt Falkon) (*falkon, error) {
+	if !(opt.Lambda >= 0) || math.IsInf(opt.Lambda, 0) {
+		return nil, fmt.Errorf("lambda %g is not a positive number, or 0 to have it chosen", opt.Lambda)
+	}
+	if opt.Tolerance == 0 {
+		opt.Tolerance = 1e-6
+	}
+	if opt.MaxIter == 0 {
+		opt.MaxIter = 200
+	}
+	if !(opt.Tolerance > 0 && opt.Tolerance < 1) || opt.MaxIter < 1 {
+		return nil, fmt.Errorf("tolerance %g and at most %d iterations; it takes a tolerance between 0 and 1, and 1 iteration or more",
+			opt.Tolerance, opt.MaxIter)
+	}
+	f := &falkon{ctx: ctx, opt: opt, centres: centres, m: centres.Rows, k: outputs}
+	var err error
+	if f.against, err = kernel.NewAgainst(k, matrix.Rows{Dense: centres}); err != nil {
+		return nil, err
+	}
+	f.most = slices.Max(k.Diagonal(matrix.Rows{Dense: centres}))
+	if !finite(f.most) {
+		return nil, errors.New("the kernel of the rows is not finite; scale the data")
+	}
+	if f.most == 0 {
+		f.most = 1 // K_mm is 0, so there is nothing to learn
+	}
+	return f, nil
+}
+
+// room makes room for the preconditioner.
+func (f *falkon) room() {
+	f.t, f.a, f.diagonal = make([]float64, f.m*f.m), make([]float64, f.m*f.m), make([]float64, f.m)
+}
+
+// machineOf is the machine with α, K×m, and the intercepts b.
+func machineOf(k kernel.Kernel, centres *matrix.Dense, alpha, b []float64, lambda float64) (*Machine, error) {
+	machine, err := NewMachine(k, matrix.Rows{Dense: centres}, transposed(alpha, len(b), centres.Rows), b)
+	if err != nil {
+		return nil, fmt.Errorf("λ = %g is too small: %w", lambda, err)
+	}
+	return machine, nil
 }
 
 // transposed is a, rows×cols, as cols×rows.
@@ -270,18 +298,11 @@ func (f *falkon) solve(s *system, lambda float64, start []float64, tolerance flo
 	f.solveUpperT(f.a, r)
 	g, u := make([]float64, len(r)), make([]float64, len(r))
 	product := func(q, p []float64) error {
-		copy(q, p)
-		f.solveUpper(f.a, q) // v = A⁻¹p
-		copy(u, q)
-		f.solveUpper(f.t, u)
+		f.forth(q, u, p)
 		if err := f.normal(g, u, nil, s.weights, s.sums); err != nil {
 			return err
 		}
-		f.solveUpperT(f.t, g)
-		for i, v := range g {
-			q[i] = v + lambda*q[i]
-		}
-		f.solveUpperT(f.a, q)
+		f.back(q, g, lambda)
 		return nil
 	}
 	if start == nil {
@@ -299,6 +320,23 @@ func (f *falkon) solve(s *system, lambda float64, start []float64, tolerance flo
 		vec.Axpy64(1, start, beta)
 	}
 	return beta, nil
+}
+
+// forth and back are the two halves of a product with the preconditioned matrix: forth writes v = A⁻¹p and u = T⁻¹v, and back makes
+// A⁻ᵀ(T⁻ᵀg + λv) of v, with g = K_nmᵀWK_nm u, which it overwrites.
+func (f *falkon) forth(v, u, p []float64) {
+	copy(v, p)
+	f.solveUpper(f.a, v)
+	copy(u, v)
+	f.solveUpper(f.t, u)
+}
+
+func (f *falkon) back(v, g []float64, lambda float64) {
+	f.solveUpperT(f.t, g)
+	for i, t := range g {
+		v[i] = t + lambda*v[i]
+	}
+	f.solveUpperT(f.a, v)
 }
 
 // subtractT subtracts λTα from v for each of the K rows.

@@ -63,6 +63,11 @@ type SharedSums struct {
 	// Values are the sums: of the first pass for each feature those of c·z² and c·z, the total cost, and for each class the number of rows
 	// with a weight; of others for each output that is not finished those of the gradient or product, the loss and the curvature.
 	Values []float64
+
+	// Next is what the pass after this one is for, and Done says that there is none, of sums over all rows whose learner finds that out
+	// once for all processes.
+	Next []float64
+	Done bool
 }
 
 // Empty are the sums of no rows for the next pass.
