@@ -90,14 +90,20 @@ func (a *array) hasGaps(ctx context.Context) bool {
 
 // gapAmong says whether an input of n rows that were read is NaN.
 func (r *arrayReader) gapAmong(n int) bool {
-	for i := range n {
-		for j := range r.cols {
-			if r.inputs != nil && !slices.Contains(r.inputs, j) {
-				continue
-			}
+	gapIn := func(j int) bool {
+		for i := range n {
 			if v := r.kind.value(r.element(i, j, n)); v != v {
 				return true
 			}
+		}
+		return false
+	}
+	if r.inputs != nil {
+		return slices.ContainsFunc(r.inputs, gapIn)
+	}
+	for j := range r.cols {
+		if gapIn(j) {
+			return true
 		}
 	}
 	return false
