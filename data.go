@@ -22,11 +22,25 @@ import (
 // Data is where rows come from: a file, rows in memory, records, a channel, a query. It is opened by
 // what it is given to, with the schema of the model where there is one already.
 type Data struct {
-	open func(ctx context.Context, asked *dataset.Schema, bags bool) (*opened, error)
+	open func(ctx context.Context, of purpose) (*opened, error)
 
 	// path and opt are those of a File, which can be looked at more than once.
 	path string
 	opt  Options
+}
+
+// purpose is what data are opened for.
+type purpose struct {
+	schema    *dataset.Schema // of a model; nil: there is none yet
+	bags      bool
+	asWritten bool // dataset.Options.AsWritten
+}
+
+// options are those that data were given with, for a purpose.
+func (p purpose) options(o Options) Options {
+	o.Schema = p.schema
+	o.AsWritten = o.AsWritten || p.asWritten
+	return o
 }
 
 // opened is data that have been opened: rows, or bags.
@@ -57,11 +71,11 @@ func (o *opened) unseen() (list []Unseen) {
 	return list
 }
 
-func (d Data) opened(ctx context.Context, asked *dataset.Schema, bags bool) (*opened, error) {
+func (d Data) opened(ctx context.Context, of purpose) (*opened, error) {
 	if d.open == nil {
 		return nil, errors.New("there are no data: give a File, Rows, Records, or another of their kind")
 	}
-	o, err := d.open(ctx, asked, bags)
+	o, err := d.open(ctx, of)
 	if err == nil && o.close == nil {
 		o.close = func() error { return nil }
 	}
@@ -76,10 +90,9 @@ type Options = dataset.Options
 // compressed; "-" is standard input. It is streamed. For a model of bags, or where opt names a Group, it
 // holds bags in the forms that dataset.OpenBags tells of.
 func File(path string, opt Options) Data {
-	return Data{path: path, opt: opt, open: func(ctx context.Context, asked *dataset.Schema, bags bool) (*opened, error) {
-		o := opt
-		o.Schema = asked
-		if bags || o.Group != "" {
+	return Data{path: path, opt: opt, open: func(ctx context.Context, of purpose) (*opened, error) {
+		o := of.options(opt)
+		if of.bags || o.Group != "" {
 			f, err := dataset.OpenBags(ctx, path, o)
 			if err != nil {
 				return nil, err
@@ -160,7 +173,7 @@ func (d Data) fitsBags(ctx context.Context, read *dataset.Schema) error {
 	if !d.regular() && !d.folder() {
 		return nil
 	}
-	o, err := d.opened(ctx, read, true)
+	o, err := d.opened(ctx, purpose{schema: read, bags: true})
 	if err != nil {
 		return err
 	}
@@ -182,7 +195,7 @@ func (e *WiderError) Error() string {
 
 // Source is any source of rows, such as dataset.FromRows.
 func Source(src dataset.Source) Data {
-	return Data{open: func(context.Context, *dataset.Schema, bool) (*opened, error) {
+	return Data{open: func(context.Context, purpose) (*opened, error) {
 		if src == nil {
 			return nil, errors.New("the source of rows is nil")
 		}
@@ -192,7 +205,7 @@ func Source(src dataset.Source) Data {
 
 // Bags is any source of bags, such as dataset.FromBags.
 func Bags(src dataset.Bags) Data {
-	return Data{open: func(context.Context, *dataset.Schema, bool) (*opened, error) {
+	return Data{open: func(context.Context, purpose) (*opened, error) {
 		if src == nil {
 			return nil, errors.New("the source of bags is nil")
 		}
@@ -213,7 +226,7 @@ func Labelled(x [][]float64, labels []string) Data {
 }
 
 func inMemory(x [][]float64, y []float64, labels []string) Data {
-	return Data{open: func(context.Context, *dataset.Schema, bool) (*opened, error) {
+	return Data{open: func(context.Context, purpose) (*opened, error) {
 		if len(x) == 0 {
 			return nil, errors.New("there are no rows")
 		}
@@ -278,11 +291,11 @@ func Channel[R any](records <-chan R, opt Options) Data {
 // categories, but for columns of decimal numbers.
 func SQL(rows *sql.Rows, opt Options) Data {
 	if rows == nil {
-		return Data{open: func(context.Context, *dataset.Schema, bool) (*opened, error) {
+		return Data{open: func(context.Context, purpose) (*opened, error) {
 			return nil, errors.New("the rows of the query are nil")
 		}}
 	}
-	return Data{open: func(ctx context.Context, asked *dataset.Schema, bags bool) (*opened, error) {
+	return Data{open: func(ctx context.Context, of purpose) (*opened, error) {
 		types, err := rows.ColumnTypes()
 		if err != nil {
 			return nil, err
@@ -296,7 +309,7 @@ func SQL(rows *sql.Rows, opt Options) Data {
 		}
 		return spooled("query", names, func(context.Context) iter.Seq2[any, error] {
 			return func(yield func(any, error) bool) { eachSQL(rows, types, yield) }
-		}, opt).open(ctx, asked, bags)
+		}, opt).open(ctx, of)
 	}}
 }
 
@@ -347,10 +360,8 @@ func spooled(name string, names []string, records func(context.Context) iter.Seq
 }
 
 func recordData(opt Options, open func(ctx context.Context, o Options) (*dataset.File, error)) Data {
-	return Data{open: func(ctx context.Context, asked *dataset.Schema, _ bool) (*opened, error) {
-		o := opt
-		o.Schema = asked
-		f, err := open(ctx, o)
+	return Data{open: func(ctx context.Context, of purpose) (*opened, error) {
+		f, err := open(ctx, of.options(opt))
 		if err != nil {
 			return nil, err
 		}

@@ -48,9 +48,8 @@ func trained(t testing.TB, data Data, cfg Config) *Model {
 
 // file is a table in memory as data.
 func file(text string, opt Options) Data {
-	return Data{open: func(ctx context.Context, asked *dataset.Schema, _ bool) (*opened, error) {
-		opt.Schema = asked
-		f, err := dataset.OpenBytes(ctx, "table.csv", []byte(text), opt)
+	return Data{open: func(ctx context.Context, of purpose) (*opened, error) {
+		f, err := dataset.OpenBytes(ctx, "table.csv", []byte(text), of.options(opt))
 		if err != nil {
 			return nil, err
 		}
@@ -414,5 +413,29 @@ func TestTrainingTells(t *testing.T) {
 	if _, err := Train(context.Background(), file(tableText(30), Options{}),
 		Config{Holdout: 0.5, Test: file(tableText(30), Options{})}); err == nil {
 		t.Error("two tests")
+	}
+}
+
+// Kernel values that are large against their differences are taken as they are written, whatever the data come from.
+func TestPrecomputedValuesAreTakenAsWritten(t *testing.T) {
+	const n = 60
+	x := func(i, j int) float64 { return 1e6 + float64((i+1)*(37+34*j)%100)/50 }
+	var text strings.Builder
+	records := make([]map[string]any, n)
+	for i := range n {
+		records[i] = map[string]any{"y": x(i, 0)}
+		for h := range n {
+			v := x(i, 0)*x(h, 0) + x(i, 1)*x(h, 1)
+			fmt.Fprintf(&text, "%v,", v)
+			records[i][fmt.Sprintf("k%02d", h)] = v
+		}
+		fmt.Fprintf(&text, "%v\n", x(i, 0))
+	}
+	cfg := Config{Config: train.Config{Kernel: train.Kernel{Name: "precomputed"}, Learner: train.Ridge{}}}
+	for name, data := range map[string]Data{"file": file(text.String(), Options{}), "records": Slice(records, Options{Label: "y"})} {
+		m := trained(t, data, cfg)
+		if _, err := Predict(t.Context(), m, data); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -32,7 +32,7 @@ func (j *job) close() {
 
 // data opens data until the job ends.
 func (j *job) data(d Data, asked *dataset.Schema, bags bool) (*opened, error) {
-	o, err := d.opened(j.ctx, asked, bags)
+	o, err := d.opened(j.ctx, purpose{asked, bags, j.cfg.Precomputed()})
 	if err == nil {
 		j.open = append(j.open, o.close)
 	}

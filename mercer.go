@@ -56,7 +56,7 @@ func rowsFor(ctx context.Context, m *Model, data Data, unlabelled bool) (dataset
 		schema = m.Info().Bag.Schema
 	}
 	schema.Unlabelled = unlabelled
-	o, err := data.opened(ctx, &schema, m.Bag() != nil)
+	o, err := data.opened(ctx, purpose{schema: &schema, bags: m.Bag() != nil})
 	if err != nil {
 		return nil, nil, err
 	}

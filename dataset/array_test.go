@@ -158,21 +158,21 @@ func TestNPYShapes(t *testing.T) {
 	}
 	four := float32Bytes(1, 2, 3, 4)
 	for want, file := range map[string][]byte{
-		"single number":                 npyFile("'<f4'", false, "()", four[:4]),
-		"is empty":                      npyFile("'<f4'", false, "(0, 4)", nil),
-		"too many":                      npyFile("'<f4'", false, fmt.Sprintf("(1, %d, 4)", math.MaxInt/2+1), four),
-		"more than any memory":          npyFile("'<f4'", false, fmt.Sprintf("(%d, 2)", math.MaxInt/2+1), four),
-		"Fortran":                       npyFile("'<f4'", true, "(1, 2, 2)", four),
-		"complex":                       npyFile("'<c8'", false, "(1, 2)", append(four, four...)),
-		"'|O'":                          npyFile("'|O'", false, "(1, 2)", four),
-		"'<U3'":                         npyFile("'<U3'", false, "(1, 2)", four),
-		"are not read":                  npyFile("[('a', '<f4')]", false, "(2,)", four),
-		"cut short in row":              npyFile("'<f4'", false, "(3, 2)", four),
-		"is cut short: it ends in row":  npyFile("'<f4'", false, "(3, 2)", four),
-		"goes on after":                 npyFile("'<f4'", false, "(1, 2)", four),
-		"row 1, column 0 (from 0): NaN": npyFile("'<f4'", false, "(2, 2)", float32Bytes(1, 2, float32(math.NaN()), 4)),
-		"+Inf":                          npyFile("'<f4'", true, "(2, 2)", float32Bytes(1, float32(math.Inf(1)), 2, 4)),
-		"header":                        []byte(npyMagic + "\x02\x00\xff\xff\xff\x7f{'descr'"),
+		"single number":                  npyFile("'<f4'", false, "()", four[:4]),
+		"is empty":                       npyFile("'<f4'", false, "(0, 4)", nil),
+		"too many":                       npyFile("'<f4'", false, fmt.Sprintf("(1, %d, 4)", math.MaxInt/2+1), four),
+		"more than any memory":           npyFile("'<f4'", false, fmt.Sprintf("(%d, 2)", math.MaxInt/2+1), four),
+		"Fortran":                        npyFile("'<f4'", true, "(1, 2, 2)", four),
+		"complex":                        npyFile("'<c8'", false, "(1, 2)", append(four, four...)),
+		"'|O'":                           npyFile("'|O'", false, "(1, 2)", four),
+		"'<U3'":                          npyFile("'<U3'", false, "(1, 2)", four),
+		"are not read":                   npyFile("[('a', '<f4')]", false, "(2,)", four),
+		"cut short in row":               npyFile("'<f4'", false, "(3, 2)", four),
+		"is cut short: it ends in row":   npyFile("'<f4'", false, "(3, 2)", four),
+		"goes on after":                  npyFile("'<f4'", false, "(1, 2)", four),
+		"row 1, column 0 (from 0): -Inf": npyFile("'<f4'", false, "(2, 2)", float32Bytes(1, 2, float32(math.Inf(-1)), 4)),
+		"+Inf":                           npyFile("'<f4'", true, "(2, 2)", float32Bytes(1, float32(math.Inf(1)), 2, 4)),
+		"header":                         []byte(npyMagic + "\x02\x00\xff\xff\xff\x7f{'descr'"),
 	} {
 		_, err := readBytes(file, Options{Label: "none"})
 		switch {

@@ -2,11 +2,33 @@ package dataset
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"mercer/internal/engine/option"
 )
+
+// orTable is the array as a source: as a table if it has missing values, or is for a model of one.
+func (a *array) orTable(ctx context.Context) (Source, error) {
+	m, opt := a.opt.Schema, a.opt
+	switch {
+	case a.bag > 0 || opt.within != "" || streamed(a.in) || m != nil && (len(m.Columns) == 0 || hasCategories(m)):
+	case m != nil && !slices.ContainsFunc(m.Columns, func(c Column) bool { return c.Width() != 1 || c.Coding != nil || c.Means != nil }) && !a.hasGaps(ctx):
+	case m == nil && (opt.Missing == "error" || !a.hasGaps(ctx)):
+	default:
+		switch {
+		case opt.Label != "" || opt.LabelsFile != "":
+		case m == nil && opt.AllInputs:
+			opt.Label = "none"
+		case m != nil && len(m.Labels) == 0 && a.cols == len(m.Columns)+1: // as of an array without gaps
+			opt.Label = strconv.Itoa(a.cols - 1)
+		}
+		return newTypedTable(ctx, &arrayTable{a}, opt)
+	}
+	return a, a.assign()
+}
 
 // assign gives the columns their roles as inputs, labels, weight and group.
 func (a *array) assign() error {

@@ -15,7 +15,16 @@ import (
 
 // Open implements Source.
 func (a *array) Open(ctx context.Context) (Reader, error) {
-	r := &arrayReader{array: a, ctx: ctx, batch: a.opt.BatchRows}
+	r, err := a.read(ctx, a.opt.BatchRows)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// read begins a pass of batches of so many rows, 0 for the usual number.
+func (a *array) read(ctx context.Context, batch int) (*arrayReader, error) {
+	r := &arrayReader{array: a, ctx: ctx, batch: batch}
 	if r.batch <= 0 {
 		r.batch = defaultBatch
 	}
@@ -143,23 +152,24 @@ func (r *arrayReader) Next() (*matrix.Batch, error) {
 	return b, err
 }
 
-func (r *arrayReader) next() (*matrix.Batch, error) {
+// fill reads the bytes of the next rows, and says how many they are; io.EOF after the last.
+func (r *arrayReader) fill() (n int, err error) {
 	if err := r.ctx.Err(); err != nil {
-		return nil, err
+		return 0, err
 	}
 	if r.row == r.rows {
 		if r.src != nil {
 			var extra [1]byte
 			switch n, err := io.ReadFull(r.src, extra[:]); {
 			case n > 0:
-				return nil, fmt.Errorf("%s: goes on after the %d×%d numbers that its header promises", r.Name(), r.rows, r.cols)
+				return 0, fmt.Errorf("%s: goes on after the %d×%d numbers that its header promises", r.Name(), r.rows, r.cols)
 			case !errors.Is(err, io.EOF):
-				return nil, fmt.Errorf("%s: %w", r.Name(), err)
+				return 0, fmt.Errorf("%s: %w", r.Name(), err)
 			}
 		}
-		return nil, io.EOF
+		return 0, io.EOF
 	}
-	n := min(r.batch, r.rows-r.row)
+	n = min(r.batch, r.rows-r.row)
 	size := r.kind.size
 	if need := n * r.cols * size; cap(r.buf) < need {
 		r.buf = make([]byte, need)
@@ -168,18 +178,26 @@ func (r *arrayReader) next() (*matrix.Batch, error) {
 	if r.src != nil {
 		if got, err := io.ReadFull(r.src, r.buf); err != nil {
 			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-				return nil, r.cutShort(r.row + got/(r.cols*size))
+				return 0, r.cutShort(r.row + got/(r.cols*size))
 			}
-			return nil, fmt.Errorf("%s: %w", r.Name(), err)
+			return 0, fmt.Errorf("%s: %w", r.Name(), err)
 		}
 	} else {
 		// Column j of these rows goes to buf[j*n:].
 		for j := range r.cols {
 			from := r.offset + (int64(j)*int64(r.rows)+int64(r.row))*int64(size)
 			if _, err := r.at.ReadAt(r.buf[j*n*size:(j+1)*n*size], from); err != nil && !errors.Is(err, io.EOF) {
-				return nil, fmt.Errorf("%s: %w", r.Name(), err)
+				return 0, fmt.Errorf("%s: %w", r.Name(), err)
 			}
 		}
+	}
+	return n, nil
+}
+
+func (r *arrayReader) next() (*matrix.Batch, error) {
+	n, err := r.fill()
+	if err != nil {
+		return nil, err
 	}
 	if err := r.decode(n); err != nil {
 		return nil, err
@@ -195,16 +213,19 @@ func (r *arrayReader) next() (*matrix.Batch, error) {
 	return b, nil
 }
 
+// element is the bytes of column j of row i, of n rows that were read.
+func (r *arrayReader) element(i, j, n int) []byte {
+	k := i*r.cols + j
+	if r.src == nil {
+		k = j*n + i
+	}
+	return r.buf[k*r.kind.size : (k+1)*r.kind.size]
+}
+
 // decode turns the bytes of n rows into numbers.
 func (r *arrayReader) decode(n int) error {
 	size := r.kind.size
-	element := func(i, j int) []byte {
-		k := i*r.cols + j
-		if r.src == nil {
-			k = j*n + i
-		}
-		return r.buf[k*size : (k+1)*size]
-	}
+	element := func(i, j int) []byte { return r.element(i, j, n) }
 	r.dense.Reshape(n, r.schema.Dim)
 	r.y, r.w, r.keys = r.y[:0], r.w[:0], r.keys[:0]
 	key, last := "", 0.0
@@ -240,7 +261,11 @@ func (r *arrayReader) decode(n int) error {
 					j = r.inputs[k]
 				}
 				v := r.kind.value(element(i, j))
-				return r.cell(r.row+i, j, k, v, fmt.Errorf("%g is not a number that float32 holds; replace or remove it", v))
+				err := fmt.Errorf("%g is not a number that float32 holds; replace or remove it", v)
+				if v != v && r.opt.Schema != nil && r.opt.Missing != "error" {
+					err = fmt.Errorf("NaN, a missing value, where %s rows without any; replace it, or train on an array that has some", r.opt.trainedOn())
+				}
+				return r.cell(r.row+i, j, k, v, err)
 			}
 		}
 		for _, j := range r.targets {

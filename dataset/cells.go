@@ -191,6 +191,7 @@ func separator(head []byte, candidates string) byte {
 		best = ','
 	}
 	var cells [][]byte
+	tabbed := true // the first line has tabs
 	for i := range len(candidates) {
 		c := cutter{sep: candidates[i]}
 		counts := map[int]int{}
@@ -203,12 +204,14 @@ func separator(head []byte, candidates string) byte {
 				continue
 			}
 			cells, _ = c.all(line, n > 1, cells[:0])
-			lines++
+			if lines++; lines == 1 && c.sep == '\t' {
+				tabbed = len(cells) > 1
+			}
 			if counts[len(cells)]++; len(cells) > 1 {
 				most = max(most, counts[len(cells)])
 			}
 		}
-		if share := float64(most) / float64(max(1, lines)); share > bestShare+0.05 {
+		if share := float64(most) / float64(max(1, lines)); share > bestShare+0.05 || c.sep == ' ' && best == '\t' && !tabbed && share > bestShare {
 			best, bestShare = c.sep, share
 		}
 	}

@@ -17,6 +17,9 @@ import (
 
 // maxDistinct is how many different labels are counted; more cannot be classes.
 // Numbers with fractions are ruled out long before.
+// mostNumberClasses is the most different whole numbers that are taken for classes whatever they are.
+const mostNumberClasses = 20
+
 const (
 	maxDistinct  = 100_000
 	maxFractions = 1000
@@ -100,7 +103,7 @@ func (l *labelCounts) words() bool {
 
 // strayed says that labels are numbers to predict, but for words in fewer than a tenth of the rows.
 func (l *labelCounts) strayed() bool {
-	if !l.words() || !l.overflow && !l.fraction && len(l.numbers) <= 20 {
+	if !l.words() || !l.overflow && !l.fraction && len(l.numbers) <= mostNumberClasses {
 		return false
 	}
 	words := 0
@@ -179,7 +182,7 @@ func (s *Summary) Task(asked string) (task, why string, err error) {
 	if l.fraction {
 		return "regress", many + ", not all whole", nil
 	}
-	if n <= 20 && n <= l.rows/2 {
+	if n <= mostNumberClasses && n <= l.rows/2 {
 		return "classify", many, nil
 	}
 	values := slices.Collect(maps.Keys(l.numbers))

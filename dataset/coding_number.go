@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -199,6 +200,9 @@ func parseWritten(cell []byte, decimal byte) (v float64, ok bool) {
 	if v, ok := parseClock(b); ok {
 		return v, true
 	}
+	if v, ok := parseDuration(b); ok {
+		return v, true
+	}
 	b = withExponent(b)
 	b, negative := cutSign(b, false)
 	for range 2 { // ($5) and $(5)
@@ -262,6 +266,57 @@ func parseClock(b []byte) (hours float64, ok bool) {
 		return 0, false
 	}
 	return math.Mod(hours, 12) + half, true
+}
+
+// durationUnits are the units of a duration in hours, the longest first, and how they are written.
+var durationUnits = []struct {
+	hours float64
+	names []string
+}{
+	{24, []string{"d", "day", "days"}},
+	{1, []string{"h", "hr", "hrs", "hour", "hours"}},
+	{1. / 60, []string{"m", "min", "mins", "minute", "minutes"}},
+	{1. / 3600, []string{"s", "sec", "secs", "second", "seconds"}},
+}
+
+// parseDuration parses a duration of several units (2h 17m, 1 day 3 hours), or in the notation of ISO 8601 (PT90M), in hours. One unit alone may as well
+// be metres.
+func parseDuration(b []byte) (hours float64, ok bool) {
+	iso := len(b) > 2 && b[0] == 'P' && !notDigit(rune(b[len(b)-2]))
+	if !iso && (len(b) < 4 || notDigit(rune(b[0])) || b[len(b)-1] < 'a' || b[len(b)-1] > 'z') {
+		return 0, false // most cells
+	}
+	text := string(b)
+	if iso {
+		days, times, _ := strings.Cut(text[1:], "T")
+		if days != "" && !strings.HasSuffix(days, "D") { // months, or no duration
+			return 0, false
+		}
+		text = strings.ToLower(days + times)
+	}
+	units, at := 0, 0
+	for text = strings.TrimSpace(text); text != ""; units++ {
+		digits := strings.IndexFunc(text, func(r rune) bool { return notDigit(r) && r != '.' })
+		if digits < 1 {
+			return 0, false
+		}
+		v, isNumber := parseNumber([]byte(text[:digits]))
+		text = strings.TrimSpace(text[digits:])
+		letters := strings.IndexFunc(text, func(r rune) bool { return r < 'a' || r > 'z' })
+		if letters < 0 {
+			letters = len(text)
+		}
+		for at < len(durationUnits) && !slices.Contains(durationUnits[at].names, text[:letters]) {
+			at++
+		}
+		if at == len(durationUnits) || !isNumber {
+			return 0, false
+		}
+		hours += v * durationUnits[at].hours
+		text = strings.TrimLeft(text[letters:], " ,")
+		at++
+	}
+	return hours, units > 1 || iso
 }
 
 func notDigit(r rune) bool { return r < '0' || r > '9' }

@@ -66,7 +66,8 @@ type columnBatch struct {
 	numbers []int // of the rows in what was read; nil: from 0
 	lines   []int // where each row is, if it is in a file of text; nil: nowhere
 	text    []byte
-	held    any // what the pass that fills it keeps with it
+	held    any  // what the pass that fills it keeps with it
+	array   bool // of an array of numbers
 }
 
 // reset gives a batch columns with room for rows, but without any.
@@ -224,6 +225,9 @@ func eachRow(ctx context.Context, t typedTable, body func(cells []string) error)
 func (b *columnBatch) wrong(name string, first, row int, err error) error {
 	if len(b.lines) > 0 {
 		return atLine(name, b.lines[row], err)
+	}
+	if b.array {
+		return atIndex(name, first+b.number(row), err)
 	}
 	return atNumber(name, first+b.number(row), err)
 }

@@ -254,6 +254,8 @@ func textOf(ctx context.Context, in *packed, opt Options) (*textTable, error) {
 	}
 	t := &textTable{names: table.names, close: in.Close}
 	switch {
+	case table.typed != nil: // an array with missing values
+		t.each = func(ctx context.Context, row func([]string) error) error { return eachRow(ctx, table.typed, row) }
 	case !table.arff && table.sep != ' ':
 		if table.header != nil {
 			t.names = table.header

@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -300,6 +301,20 @@ func TestConvertTakesTablesAsTheyAre(t *testing.T) {
 		}
 		if len(told) > 0 && (len(told) > 1 || told[0].Kind != "header") {
 			t.Errorf("%.20q: %v", text, told)
+		}
+	}
+}
+
+// Gaps of an array stay gaps in a table.
+func TestConvertKeepsGapsOfArrays(t *testing.T) {
+	dir := t.TempDir()
+	from := filepath.Join(dir, "x.npy")
+	if err := os.WriteFile(from, npyOf32([][]float64{{1.5, 2, 0}, {math.NaN(), 4, 1}}), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"x.csv": "0,1,2\n1.5,2,0\n,4,1\n", "x.jsonl": "{\"0\":1.5,\"1\":2,\"2\":0}\n{\"0\":null,\"1\":4,\"2\":1}\n"} {
+		if got := string(converted(t, from, filepath.Join(dir, name))); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 }

@@ -48,11 +48,15 @@ func (t *table) look(head []byte) ([]attribute, error) {
 
 // lookTyped is look for a typed table.
 func (t *table) lookTyped(ctx context.Context) ([]attribute, error) {
-	var names []string
-	for _, f := range t.typed.fields() {
-		names = append(names, f.name)
+	var rows [][]string
+	if t.opt.Header == "yes" {
+		var names []string
+		for _, f := range t.typed.fields() {
+			names = append(names, f.name)
+		}
+		rows = append(rows, names)
 	}
-	rows, size := [][]string{names}, 0
+	size := 0
 	err := eachRow(ctx, t.typed, func(cells []string) error {
 		for _, c := range cells {
 			size += len(c) + 1
@@ -100,6 +104,10 @@ func (t *table) lookAt(rows [][]string, lines []int) ([]attribute, error) {
 			"(it starts with %q)",
 			units.Plural(len(rows[0]), "column"), n, shorten([]byte(rows[0][0]))))
 	}
+	if inApostrophes(rows) {
+		t.tellOfLines(fmt.Errorf("cells are between apostrophes, such as %s, which are no quotes of CSV and count as parts of the cells; take them out: "+
+			"sed \"s/'//g\" FILE > DATA", shorten([]byte(rows[0][0]))))
+	}
 	columns := make([]attribute, len(rows[0]))
 	for j := range columns {
 		columns[j].name = strconv.Itoa(j)
@@ -138,6 +146,18 @@ func (t *table) lookAt(rows [][]string, lines []int) ([]attribute, error) {
 	}
 	t.commas(columns)
 	return columns, nil
+}
+
+// inApostrophes says that all cells are, but for empty ones.
+func inApostrophes(rows [][]string) bool {
+	for _, row := range rows {
+		for _, cell := range row {
+			if n := len(cell); n > 0 && (n == 1 || cell[0] != '\'' || cell[n-1] != '\'') {
+				return false
+			}
+		}
+	}
+	return len(rows[0]) > 0 && rows[0][0] != ""
 }
 
 // decimals are the decimal separators that numbers may have, the usual one first.

@@ -39,14 +39,6 @@ func readers() []format {
 	inputs := func(open func(in input, opt Options) (Source, error)) func(context.Context, input, Options) (Source, error) {
 		return func(_ context.Context, in input, opt Options) (Source, error) { return open(in, opt) }
 	}
-	array := func(open func(in input, opt Options) (Source, error)) func(context.Context, input, Options) (Source, error) {
-		return inputs(func(in input, opt Options) (Source, error) {
-			if err := noLists(in, opt); err != nil {
-				return nil, err
-			}
-			return open(in, opt)
-		})
-	}
 	table := func(ctx context.Context, in input, opt Options) (Source, error) {
 		return newTable(ctx, in, opt, tableFormat(opt.Format))
 	}
@@ -61,9 +53,9 @@ func readers() []format {
 			seeks: begins(parquetMagic), whole: true, groups: parquetGroups},
 		{name: "arrow", what: "an Arrow file or stream", is: looksLikeArrow, typed: typedFile(newArrowTable), seeks: isArrowFile,
 			whole: true},
-		{name: "npy", what: "an NPY file", is: begins(npyMagic), open: array(newNPY), array: true},
+		{name: "npy", what: "an NPY file", is: begins(npyMagic), open: newNPY, array: true},
 		{name: "npz", what: "an npz archive", is: begins(zipMagic), open: newNPZ},
-		{name: "idx", what: "an IDX file", is: looksLikeIDX, open: array(newIDX), array: true},
+		{name: "idx", what: "an IDX file", is: looksLikeIDX, open: inputs(newIDX), array: true},
 	}
 }
 

@@ -22,7 +22,8 @@ const (
 	rareBuckets = 16  // dimensions of its other values
 
 	worthTelling = 50  // dimensions of a column of text that are told of
-	leakRows     = 500 // with fewer, a column that says all of the label is nothing unusual
+	leakRows     = 500 // with fewer, numbers that say all of the label are nothing unusual
+	leakTexts    = 200 // with fewer, nor are texts and two different numbers
 	fewRows      = 50  // with fewer, nothing is taken for an ID or a leak
 	fewIndices   = 10  // with fewer, nothing is taken for an index of the rows
 )
@@ -655,12 +656,13 @@ func mostFrequent(col *collectedColumn, n int) []string {
 
 // warnOfLeaks tells of columns that alone predict the label nearly perfectly.
 func (t *table) warnOfLeaks() {
-	if !t.schema.Header || len(t.schema.Columns) < 3 || t.profile.Rows < leakRows {
+	if !t.schema.Header || len(t.schema.Columns) < 3 || t.profile.Rows < leakTexts {
 		return // a curve, or made-up data
 	}
 	for i := range t.profile.Columns {
 		d := &t.profile.Columns[i]
-		if r := t.roles[i].kind; r != numeric && r != categorical && r != coded {
+		if r := t.roles[i].kind; r != numeric && r != categorical && r != coded ||
+			r != categorical && t.profile.Rows < leakRows && (d.Many || d.Distinct > 2) {
 			continue
 		}
 		switch {

@@ -16,7 +16,21 @@ const fewBelow = 5
 
 // withoutPreamble leaves out lines above the table that are no rows: comments, and texts of one cell, which a spreadsheet fills up with empty ones.
 func (t *table) withoutPreamble(rows [][]string, lines []int) ([][]string, []int) {
-	width, n := usualWidth(rows), titles(rows)
+	width, n := usualWidth(rows), 0
+	for before := -1; n != before; {
+		before = n
+		n += titles(rows[n:])
+		n = t.comments(rows, n, width)
+	}
+	if n > 0 {
+		t.tellOfLines(fmt.Errorf("what is above the table is left out (%s, such as %q)", units.Plural(lines[n-1], "line"), shorten([]byte(strings.Join(rows[0], string(t.sep))))))
+		t.skip = lines[n-1]
+	}
+	return rows[n:], lines[n:]
+}
+
+// comments is the first row from n on that is no comment and no text of one cell.
+func (t *table) comments(rows [][]string, n, width int) int {
 	for n < len(rows)-fewBelow && width > 1 && len(rows[n]) != width {
 		cells := slices.DeleteFunc(slices.Clone(rows[n]), func(cell string) bool { return cell == "" })
 		comment := len(cells) > 0 && strings.ContainsAny(cells[0][:1], "#%")
@@ -29,11 +43,7 @@ func (t *table) withoutPreamble(rows [][]string, lines []int) ([][]string, []int
 		}
 		n++
 	}
-	if n > 0 {
-		t.tellOfLines(fmt.Errorf("what is above the table is left out (%s, such as %q)", units.Plural(lines[n-1], "line"), shorten([]byte(strings.Join(rows[0], string(t.sep))))))
-		t.skip = lines[n-1]
-	}
-	return rows[n:], lines[n:]
+	return n
 }
 
 // titles counts lines of a text and empty cells above one of names: texts in every column, below one of which there are only numbers. Merged cells

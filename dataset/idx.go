@@ -30,6 +30,9 @@ func looksLikeIDX(head []byte) bool {
 // newIDX opens an IDX file. Its elements are all inputs, unless options name columns of
 // it; labels are in a separate file.
 func newIDX(in input, opt Options) (Source, error) {
+	if err := noLists(in, opt); err != nil {
+		return nil, err
+	}
 	head := in.Head()
 	rank := int(head[3])
 	a := &array{in: in, opt: opt, kind: idxElements[head[2]], offset: int64(4 + 4*rank), weight: -1, group: -1}

@@ -16,7 +16,8 @@ import (
 )
 
 // jsonTable is a file with a JSON object a line as a typed table: the columns are the names of all objects, in the order in which they are first
-// seen, but that a new one stands beside its neighbour, as if no earlier object had lacked it. A string or a boolean makes its column one of texts; null, and a name that is not there, are missing.
+// seen, but that a new one stands beside its neighbour, as if no earlier object had lacked it. A string or a boolean
+// makes its column one of texts, but for strings of numbers and of missing values among numbers; null, and a name that is not there, are missing.
 type jsonTable struct {
 	in      input
 	columns []field
@@ -46,6 +47,7 @@ func newJSONTable(ctx context.Context, in input) (typedTable, error) {
 	}
 	defer p.Close()
 	rows, values, header := 0, 0, 0
+	written, numbers := map[int]bool{}, map[int]bool{} // columns with numbers in quotes, and without
 	order := columnOrder{after: map[int]int{-1: -1}, before: map[int]int{-1: -1}}
 	for ; ; rows++ {
 		if p.line%1024 == 0 {
@@ -65,8 +67,14 @@ func newJSONTable(ctx context.Context, in input) (typedTable, error) {
 				t.at[string(name)], t.columns = at, append(t.columns, field{name: string(name)})
 			}
 			order.add(at)
-			if c := value[0]; c == '"' || c == 't' || c == 'f' {
+			switch c := value[0]; {
+			case c == 'n':
+			case c == '"' && !t.columns[at].text && isWrittenInJSON(value):
+				written[at] = true
+			case c == '"' || c == 't' || c == 'f':
 				t.columns[at].text = true
+			default:
+				numbers[at] = true
 			}
 			return nil
 		})
@@ -81,6 +89,9 @@ func newJSONTable(ctx context.Context, in input) (typedTable, error) {
 		return nil, fmt.Errorf("%s: the %s rows have %s names in all, but one row only %.3g of them on average, too few for a table; give rows the "+
 			"same names, or write rows of numbers as LIBSVM text", in.Name(), units.Count(rows), units.Count(len(t.columns)), float64(values)/float64(rows))
 	}
+	for at := range written {
+		t.columns[at].text = t.columns[at].text || !numbers[at]
+	}
 	sorted := make([]field, 0, len(t.columns))
 	for at := order.after[-1]; at >= 0; at = order.after[at] {
 		t.at[t.columns[at].name] = len(sorted)
@@ -88,6 +99,13 @@ func newJSONTable(ctx context.Context, in input) (typedTable, error) {
 	}
 	t.columns = sorted
 	return t, nil
+}
+
+// isWrittenInJSON says that a string is a number, or stands for a missing value.
+func isWrittenInJSON(value []byte) bool {
+	text := value[1 : len(value)-1]
+	_, number := parseNumber(trim(text))
+	return number || missing(text) || len(text) == 0
 }
 
 // columnOrder puts columns that are first seen late behind the one before them in their object, or else before the one after them.
@@ -271,6 +289,9 @@ func eachField(text []byte, field func(name, value []byte) error) error {
 		}
 	}
 	if s.blanks(); s.at < len(text) {
+		if text[s.at] == ',' && len(trim(text[s.at+1:])) == 0 {
+			return errors.New("the line ends with a comma; take them out: sed 's/,$//' FILE > DATA")
+		}
 		return errors.New("more than one value in a line")
 	}
 	return nil

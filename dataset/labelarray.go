@@ -26,9 +26,15 @@ func labelArray(ctx context.Context, in input, told func(Notice)) (Source, error
 	if err == nil && strings.IndexAny(strings.TrimLeft(h.dtype, "<>=|"), "SU") == 0 {
 		return textLabels(ctx, in, &h)
 	}
-	a, err := allLabels(newNPY(in, Options{Label: "none"}))
-	if err != nil || a.cols < 2 {
-		return a, err
+	a, err := newNPYArray(in, Options{Label: "none"})
+	if err == nil {
+		err = a.assign()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if a.allLabels(); a.cols < 2 {
+		return a, nil
 	}
 	text, err := oneHot(ctx, a)
 	if err != nil || text == nil {

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -17,8 +18,20 @@ import (
 
 const npyMagic = "\x93NUMPY"
 
-// newNPY opens an NPY file.
-func newNPY(in input, opt Options) (Source, error) {
+// newNPY opens an NPY file. With missing values, or for a model of a table, it is a table.
+func newNPY(ctx context.Context, in input, opt Options) (Source, error) {
+	if err := noLists(in, opt); err != nil {
+		return nil, err
+	}
+	a, err := newNPYArray(in, opt)
+	if err != nil {
+		return nil, err
+	}
+	return a.orTable(ctx)
+}
+
+// newNPYArray is the array of an NPY file.
+func newNPYArray(in input, opt Options) (*array, error) {
 	head := in.Head()
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%s: %s", in.Name(), fmt.Sprintf(format, args...))
@@ -67,7 +80,7 @@ func newNPY(in input, opt Options) (Source, error) {
 	if err := a.checkSize(); err != nil {
 		return nil, err
 	}
-	return a, a.assign()
+	return a, nil
 }
 
 // npyHead is the content of the header of an NPY file.

@@ -124,25 +124,20 @@ func (n *npz) dense(ctx context.Context, arrays []string, opt Options) (Source, 
 	if err != nil {
 		return nil, err
 	}
-	open := func(name string, opt Options) (*array, error) {
-		m, err := newZipMember(n, name+".npy")
-		if err != nil {
-			return nil, err
-		}
-		src, err := newNPY(m, opt)
-		if err != nil {
-			return nil, err
-		}
-		return src.(*array), nil
-	}
-	if y == "" {
-		return open(x, opt)
-	}
-	bare := opt
-	bare.Label = "none"
-	rows, err := open(x, bare)
+	m, err := newZipMember(n, x+".npy")
 	if err != nil {
 		return nil, err
+	}
+	if y != "" {
+		opt.Label = "none"
+	}
+	rows, err := newNPYArray(m, opt)
+	if err != nil {
+		return nil, err
+	}
+	src, err := rows.orTable(ctx)
+	if err != nil || y == "" {
+		return src, err
 	}
 	in, err := newZipMember(n, y+".npy")
 	if err != nil {
@@ -163,7 +158,7 @@ func (n *npz) dense(ctx context.Context, arrays []string, opt Options) (Source, 
 		err := option.Errorf("takes the array %s for the rows, and %s for their labels%s", x, y, others(arrays, x, y))
 		told(Notice{Kind: "arrays", Text: err.Error(), Err: err})
 	}
-	return &labelled{Source: rows, labels: &File{Source: labels}}, nil
+	return &labelled{Source: src, labels: &File{Source: labels}}, nil
 }
 
 // others names the arrays that are left, for a message.

@@ -28,7 +28,8 @@ func Database(path string) bool {
 }
 
 func isPostgres(path string) bool {
-	return strings.HasPrefix(path, "postgres://") || strings.HasPrefix(path, "postgresql://")
+	s := schemeOf(path)
+	return s == "postgres" || s == "postgresql"
 }
 
 const sqliteMagic = "SQLite format 3\x00"
@@ -94,7 +95,17 @@ func openObject(ctx context.Context, path string) (*packed, error) {
 }
 
 func isWeb(path string) bool {
-	return strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://")
+	s := schemeOf(path)
+	return s == "http" || s == "https"
+}
+
+// schemeOf is that of an address, in small letters; "" if a path is none.
+func schemeOf(path string) string {
+	s, _, is := strings.Cut(path, "://")
+	if !is {
+		return ""
+	}
+	return strings.ToLower(s)
 }
 
 // shownAddress is an address without what might be secret.

@@ -147,7 +147,7 @@ func (t *table) describe(c *collected) *Profile {
 			d.Note = "constant"
 		}
 		if target != nil && t.roles[i].kind != label && a.measure != measureNothing && a.measure != measureWords {
-			d.Relation = target.strength(c, i)
+			d.Relation = target.strength(c, i, t.attributes[i].measure == measureText)
 		}
 		p.Columns = append(p.Columns, d)
 	}

@@ -36,7 +36,7 @@ func (t *table) relationTarget(c *collected) *relationTarget {
 	switch {
 	case text && len(distinct) > 100:
 		return nil
-	case text || whole && len(distinct) <= 20 || len(distinct) == 2:
+	case text || whole && len(distinct) <= mostNumberClasses || len(distinct) == 2:
 		r.classes = distinct
 	}
 	return r
@@ -50,7 +50,8 @@ type relationTarget struct {
 
 // strength is how well a column predicts the label on every other sampled row by a table of its values, or of
 // ranges of its numbers, made from the rows between: the share of the errors, or of the squared error, that it saves.
-func (r *relationTarget) strength(c *collected, column int) float64 {
+// Those of categories have no ranges.
+func (r *relationTarget) strength(c *collected, column int, categories bool) float64 {
 	x := make([]float64, len(c.sample))
 	for i, row := range c.sample {
 		x[i] = row.values[column]
@@ -60,23 +61,26 @@ func (r *relationTarget) strength(c *collected, column int) float64 {
 			return s
 		}
 	}
-	cell := cells(x)
+	cell := cells(x, categories)
 	if r.classes != nil {
 		return r.ofClasses(cell)
 	}
 	return r.ofNumbers(cell)
 }
 
+// rowsOfCell is how many rows a range of numbers has at least: half of them make the table, and half are predicted by it.
+const rowsOfCell = 16
+
 // cells numbers the cells of a table of values: each value if there are few, else ranges of equally many rows. Missing
 // is a cell of its own.
-func cells(x []float64) []int {
+func cells(x []float64, categories bool) []int {
 	sorted := slices.DeleteFunc(slices.Clone(x), func(v float64) bool { return v != v })
 	slices.Sort(sorted)
 	ends := slices.Compact(slices.Clone(sorted))
-	if len(ends) > 256 {
+	if n := min(64, max(1, len(sorted)/rowsOfCell)); len(ends) > 256 || !categories && len(ends) > 2*n {
 		ends = ends[:0]
-		for q := 1; q <= 64; q++ {
-			ends = append(ends, sorted[q*(len(sorted)-1)/64])
+		for q := 1; q <= n; q++ {
+			ends = append(ends, sorted[q*(len(sorted)-1)/n])
 		}
 		ends = slices.Compact(ends)
 	}

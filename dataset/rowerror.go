@@ -125,6 +125,13 @@ func atNumber(source string, row int, err error) *RowError {
 	return e
 }
 
+// atIndex is atNumber for an array, whose rows are counted from 0 as its columns are.
+func atIndex(source string, row int, err error) *RowError {
+	e := inPlace(source, err, fmt.Sprintf("%s: row %d (from 0)", source, row), ", ")
+	e.Row = row
+	return e
+}
+
 // inPlace puts a place before that of an error.
 func inPlace(source string, err error, place, between string) *RowError {
 	e, ok := err.(*RowError)

@@ -338,7 +338,7 @@ type Options struct {
 	Query string `json:"query,omitempty"`
 	Table string `json:"table,omitempty"`
 
-	// Missing is what is done about missing values of columns of numbers: "auto" (or ""), "error", "mean" or "zero". Auto
+	// Missing is what is done about missing values of columns of numbers, which in arrays are NaN: "auto" (or ""), "error", "mean" or "zero". Auto
 	// takes the mean, with a further dimension that is 1 where the value is missing if any is missing in the
 	// training; in a column of categories, missing is a category. A stream, which is read once, has no means, so auto
 	// is an error there.

@@ -31,6 +31,9 @@ func (t *table) tellOfStandIns(c *collected, i int) {
 	}
 	slices.Sort(values)
 	n := len(values)
+	if t.roles[i].kind == label && areClasses(values) {
+		return // of which any number may be one
+	}
 	if n == 0 || values[0] != col.min && values[n-1] != col.max {
 		return
 	}
@@ -46,6 +49,12 @@ func (t *table) tellOfStandIns(c *collected, i int) {
 		t.notice(i, "missing", "has %s in %.2g %% of the rows, and otherwise numbers from %s to %s; if it stands for a missing value, %s says so", number(v),
 			share, number(rest[0]), number(rest[len(rest)-1]), option.Set("na", number(v)))
 	}
+}
+
+// areClasses says that labels, which are sorted, are few whole numbers, which [Summary.Task] takes for classes.
+func areClasses(values []float64) bool {
+	different := slices.Compact(slices.Clone(values))
+	return len(different) <= mostNumberClasses && !slices.ContainsFunc(different, func(v float64) bool { return v != math.Trunc(v) })
 }
 
 // standsIn says that a number looks like one that stands for missing values among others, which are sorted.

@@ -54,12 +54,38 @@ func TestNumbersThatStandForMissingValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(g.Notices()); strings.Contains(got, "stands for a missing value") != c.told {
+		classes := c.name == "flag" || c.name == "grade" || c.name == "digit" // few whole numbers, of which any may be a class
+		if got := fmt.Sprint(g.Notices()); strings.Contains(got, "stands for a missing value") != (c.told && !classes) {
 			t.Errorf("%s as labels: told %s", c.name, got)
 		}
 		if got := fmt.Sprint(f.Notices()); strings.Contains(got, fmt.Sprintf("; if it stands for a missing value, na=%g says so", c.code)) != c.told ||
 			!c.told && strings.Contains(got, "stands for") {
 			t.Errorf("%s: told %s", c.name, got)
+		}
+	}
+}
+
+// Classes that are whole numbers may be -1, 999 or another number that stands for a missing value elsewhere: they are classes, and nothing is told of them.
+func TestClassesMayBeStandIns(t *testing.T) {
+	for _, classes := range [][]float64{{-1, 1}, {0, 999}, {0, 1, 999}, {-1, 0, 1, 2}, {1, 2, 3, -9}, {1, 2, 99}, {-999, 0, 1}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, -1}, {0, 1, 32767}} {
+		text := "x,z,y\n"
+		for i := range 300 {
+			text += fmt.Sprintf("%d.25,%d,%g\n", i%13, i%7, classes[i%len(classes)])
+		}
+		f, err := OpenBytes(t.Context(), "f", []byte(text), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(f.Notices()); strings.Contains(got, "missing") {
+			t.Errorf("%v: %s", classes, got)
+		}
+		sum, err := Survey(t.Context(), f, SurveyOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		task, why, err := sum.Task("auto")
+		if found, wrong := sum.Classes(); err != nil || wrong != nil || task != "classify" || len(found.Labels()) != len(classes) || sum.Rows != 300 {
+			t.Errorf("%v: %s (%s), %v, %d rows, %v", classes, task, why, found, sum.Rows, err)
 		}
 	}
 }

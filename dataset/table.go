@@ -153,6 +153,9 @@ func newTypedTable(ctx context.Context, typed typedTable, opt Options) (Source, 
 		return nil, err
 	}
 	opt.Format, opt.Header, opt.texts = "csv", "yes", map[string]bool{}
+	if _, is := typed.(*arrayTable); is {
+		opt.Header = "no" // its columns have no names
+	}
 	for _, f := range typed.fields() {
 		opt.texts[f.name] = opt.texts[f.name] || f.text
 	}
@@ -332,6 +335,9 @@ func (t *table) settleLabel(i int) {
 	}
 	if c.unit != "" || c.scales || c.written && c.marks != nil { // labels stay what they are
 		c.text, c.written = true, false
+	}
+	if c.found == KindDate && c.kind == "" && t.opt.Schema == nil {
+		t.notice(i, "label", "has dates, each of which is a class; name another column by %s if that is not what is to be predicted", option.Ref("label"))
 	}
 	if c.bounds {
 		t.notice(i, "label", "has labels such as %q, which count as their numbers", c.bound)

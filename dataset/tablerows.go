@@ -109,6 +109,7 @@ func (p *tableParser) parse(text []byte, line int, rows *rowBuffer) error {
 	for len(text) > 0 {
 		row, rest, lines := record(text, quoted)
 		if err := p.row(row, line, lines > 1, rows); err != nil {
+			p.adviseOfLine(row, lines > 1, err)
 			return p.atLine(line, err)
 		}
 		text, line = rest, line+lines
@@ -116,6 +117,23 @@ func (p *tableParser) parse(text []byte, line int, rows *rowBuffer) error {
 	p.noteUnseen()
 	return nil
 }
+
+// adviseOfLine adds to the error of a cell that is no number that its line has no label either: such are totals, units and footnotes.
+func (p *tableParser) adviseOfLine(line []byte, spans bool, err error) {
+	var cell *RowError
+	if !errors.As(err, &cell) || !errors.Is(cell.Err, errNoNumber) || len(p.schema.Labels) != 1 {
+		return
+	}
+	at := p.schema.Labels[0].At
+	cells, err := (&cutter{sep: p.sep, arff: p.cut.arff, trailing: p.cut.trailing}).all(line, spans, nil)
+	if err == nil && at < len(cells) && p.unlabelledCell(at, cells[at]) {
+		cell.Err = option.Errorf("%w; the line has no label either: remove it if it is none of the rows, or leave out all such with %s", cell.Err,
+			option.Ref("drop_unlabelled"))
+	}
+}
+
+// errNoNumber is a text in a column of numbers.
+var errNoNumber = errors.New("is not a number")
 
 // begin takes the cells of a sparse row of ARFF; some is false where there is no row at all.
 func (p *tableParser) begin(line []byte) (some bool, err error) {
@@ -467,7 +485,7 @@ func (p *tableParser) number(i int, cell []byte) (v float64, filled bool, err er
 		p.noteWritten(p.roles[i].input, cell, how)
 		return v, false, nil
 	}
-	return 0, false, p.wrong(i, cell, p.advised(i, cell, fmt.Errorf("%q is not a number", shorten(cell))))
+	return 0, false, p.wrong(i, cell, p.advised(i, cell, fmt.Errorf("%q %w", shorten(cell), errNoNumber)))
 }
 
 // advised is the error of a cell that is no number, or no date, with what can be done.

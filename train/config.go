@@ -232,7 +232,7 @@ func (c Config) withDefaults() (Config, error) {
 
 // settlePrecomputed takes "precomputed", as a kernel or as a map, for the map of that name, whose rows are not scaled.
 func (c *Config) settlePrecomputed() error {
-	if !strings.EqualFold(c.Kernel.Name, feature.Precomputed) && !strings.EqualFold(c.Map.Name, feature.Precomputed) {
+	if !c.Precomputed() {
 		return nil
 	}
 	if l := c.Traits(); c.own() || l.Exact() && len(l.uses) > 0 {
@@ -307,6 +307,11 @@ func (c Config) ExactPipeline() (pipeline.Config, error) {
 	p := c.pipeline()
 	p.Exact, p.Options = true, feature.Options{}
 	return p.WithDefaults(kernel.RBF.Name())
+}
+
+// Precomputed says that rows are values of a kernel of one's own.
+func (c Config) Precomputed() bool {
+	return strings.EqualFold(c.Kernel.Name, feature.Precomputed) || strings.EqualFold(c.Map.Name, feature.Precomputed)
 }
 
 // Outliers says that it detects outliers, for which rows need no labels.

@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"mercer/dataset"
@@ -103,7 +104,21 @@ func begin(ctx context.Context, src dataset.Source, cfg Config, opt Options) (*t
 	if t.cfg, err = cfg.withDefaults(); err == nil {
 		t.text, err = json.Marshal(t.asked)
 	}
+	if err == nil && src != nil && cfg.Precomputed() {
+		err = asWritten(src)
+	}
 	return t, err
+}
+
+// asWritten is an error if kernel values of a source are not as they were written: less the smallest of each column they are of no kernel.
+func asWritten(src dataset.Source) error {
+	for _, c := range src.Schema().Columns {
+		if c.Coding != nil && c.Coding.Kind == dataset.CodedOffset {
+			return fmt.Errorf("%s: from column %q its smallest number was subtracted, which leaves no values of a kernel; open the data with "+
+				"dataset.Options{AsWritten: true}", src.Name(), c.Name)
+		}
+	}
+	return nil
 }
 
 // beginRows is begin for data that are rows.

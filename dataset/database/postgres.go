@@ -19,7 +19,8 @@ import (
 )
 
 func isPostgres(path string, _ []byte) bool {
-	return strings.HasPrefix(path, "postgres://") || strings.HasPrefix(path, "postgresql://")
+	scheme, _, is := strings.Cut(path, "://")
+	return is && (strings.EqualFold(scheme, "postgres") || strings.EqualFold(scheme, "postgresql"))
 }
 
 // nameOf is a URL without what might be secret.
@@ -80,7 +81,8 @@ func eachPostgres(ctx context.Context, r outside.Request, to outside.Rows, rows 
 	} else if query == "" {
 		query = "select * from " + pgx.Identifier(strings.Split(r.Table, ".")).Sanitize()
 	}
-	config, err := pgconn.ParseConfig(r.Path)
+	_, rest, _ := strings.Cut(r.Path, "://")
+	config, err := pgconn.ParseConfig("postgres://" + rest)
 	if err != nil {
 		return errors.New("the URL or the environment (PGHOST, PGSSLMODE, …) cannot be read: " + reason(err))
 	}

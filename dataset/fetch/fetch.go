@@ -20,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"mercer/internal/engine/remote"
 	_ "mercer/internal/read/objects" // reads s3://
 	"mercer/internal/read/outside"
 )
@@ -34,8 +35,11 @@ type getter struct {
 	pause    time.Duration // before the second try; then twice as long each time
 }
 
+// mostSilent is how often in a row a server may not answer.
+const mostSilent = 2
+
 func newGetter() *getter {
-	g := &getter{patience: time.Minute, tries: 4, pause: time.Second}
+	g := &getter{patience: remote.Patience, tries: 4, pause: time.Second}
 	g.client = &http.Client{CheckRedirect: stayPrivate, Transport: &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
 		DialContext:         (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
@@ -79,11 +83,12 @@ type body struct {
 	size    int64  // -1: unknown
 	read    int64
 	failed  int // tries without a byte since the last one
+	silent  int // of these, those that the server did not answer
 
-	stop  context.CancelCauseFunc // of this connection
-	timer *time.Timer
-	ctx   context.Context
-	r     io.ReadCloser
+	stop    context.CancelCauseFunc // of this connection
+	silence *remote.Silence
+	ctx     context.Context
+	r       io.ReadCloser
 }
 
 // passing is an error that may be gone in a moment.
@@ -103,7 +108,10 @@ func (b *body) again(err error) error {
 			if !errors.As(err, &p) || b.outer.Err() != nil {
 				return err
 			}
-			if b.failed >= b.tries {
+			if errors.As(err, new(*remote.SilentError)) {
+				b.silent++
+			}
+			if b.failed >= b.tries || b.silent >= mostSilent {
 				return fmt.Errorf("%w (tried %d times)", err, b.failed)
 			}
 			wait := max(p.after, b.pause<<(b.failed-1))
@@ -122,11 +130,12 @@ func (b *body) again(err error) error {
 
 func (b *body) connect() error {
 	b.ctx, b.stop = context.WithCancelCause(b.outer)
-	b.timer = time.AfterFunc(b.patience, func() { b.stop(fmt.Errorf("the server has sent nothing for %v", b.patience)) })
 	request, err := http.NewRequestWithContext(b.ctx, http.MethodGet, b.address, nil)
 	if err != nil {
 		return errors.New("the address cannot be read")
 	}
+	b.silence = remote.Watch(request.URL.Host, b.patience, b.stop)
+	defer b.silence.Pause()
 	request.Header.Set("User-Agent", "mercer")
 	if b.read > 0 {
 		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", b.read))
@@ -198,11 +207,11 @@ func isNetwork(err error) bool {
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (int, error) {
 	for {
-		b.timer.Reset(b.patience)
+		b.silence.Go()
 		n, err := b.r.Read(p)
-		b.timer.Stop() // the reader may take its time
+		b.silence.Pause() // the reader may take its time
 		if b.read += int64(n); n > 0 {
-			b.failed = 0
+			b.failed, b.silent = 0, 0
 		}
 		if n > 0 && err != io.EOF {
 			return n, nil // an error comes again
@@ -222,7 +231,6 @@ func (b *body) Read(p []byte) (int, error) {
 }
 
 func (b *body) disconnect() {
-	b.timer.Stop()
 	b.stop(nil)
 	if b.r != nil {
 		b.r.Close()

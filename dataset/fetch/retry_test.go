@@ -34,6 +34,9 @@ func TestRetries(t *testing.T) {
 			return
 		case "/changes":
 			tag = fmt.Sprintf(`"v%d"`, n)
+		case "/silent":
+			<-r.Context().Done()
+			return
 		case "/page":
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		}
@@ -86,6 +89,9 @@ func TestRetries(t *testing.T) {
 		if want == "" && (err != nil || got != text) || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%s: %q, %v, want %s", path, got, err, want)
 		}
+	}
+	if _, _, err := g.get(context.Background(), server.URL+"/silent"); err == nil || !strings.HasSuffix(err.Error(), " has sent nothing for 300ms (tried 2 times)") {
+		t.Error(err)
 	}
 	if asked["/busy"] != 3 || asked["/breaks"] != 3 || asked["/down"] != 4 || asked["/page"] != 1 {
 		t.Errorf("asked %v", asked)

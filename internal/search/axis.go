@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mercer/feature"
 	"mercer/internal/engine/random"
 	"mercer/train"
 )
@@ -203,6 +204,13 @@ func set(c *train.Config, name, value string) error {
 type Space struct {
 	Base train.Config
 	Axes []Axis
+}
+
+// Precomputed says that rows are values of a kernel of one's own.
+func (s *Space) Precomputed() bool {
+	return s.Base.Precomputed() || slices.ContainsFunc(s.Axes, func(a Axis) bool {
+		return (a.Name == "kernel" || a.Name == "map") && slices.Contains(a.Values, feature.Precomputed)
+	})
 }
 
 // axisNamed is the place of an axis, -1 if there is none of this name.

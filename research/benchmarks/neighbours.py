@@ -82,7 +82,7 @@ def mercer(folder, x, q, flags):
     paths = {name: f"{folder}/{name}.npy" for name in ("x", "q", "one")}
     for name, rows in (("x", x), ("q", q), ("one", q[:1])):
         np.save(paths[name], rows)
-    ways = {"": ((),), "--codes signs --bits 256": (("--candidates", "200"), ("--candidates", "800")),
+    ways = {"": ((),), "--codes signs --bits 256": (("--candidates", "100"), ("--candidates", "200"), ("--candidates", "800")),
             "--cells 256": (("--probes", "4"), ("--probes", "16"))}
     for codes, searches in ways.items():
         index, codes = f"{folder}/index", codes.split()
@@ -123,7 +123,7 @@ def peers(x, q):
     graph.set_num_threads(1)
     graph.add_items(x)
     built = time.process_time() - start
-    for ef in (20, 80):
+    for ef in (10, 20, 80):
         def search(ef=ef):
             graph.set_ef(ef)
             return graph.knn_query(q, K)[0].tolist()

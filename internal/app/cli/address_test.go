@@ -46,6 +46,9 @@ func TestRowsAtAnAddress(t *testing.T) {
 		"/none.csv: the server answers 404 Not Found\n" {
 		t.Error(r.stderr)
 	}
+	if r := mercer(t, "predict", b, strings.Replace(address, "http://", "HTTP://", 1)); r.code != 0 || r.stdout != ok(t, "predict", a, filepath.Join(dir, "flowers.csv")) {
+		t.Error(r.stderr)
+	}
 	if r := mercer(t, "train", "gs://bucket/a.csv", "-o", b); r.code != 1 || !strings.Contains(r.stderr, "addresses of this kind are not read") {
 		t.Error(r.stderr)
 	}

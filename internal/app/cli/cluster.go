@@ -80,7 +80,7 @@ func (c *clustering) run(cmd *cobra.Command, path string) error {
 	if err := c.cfg.Check(); err != nil {
 		return UsageError{err}
 	}
-	if err := checkData(&c.data); err != nil {
+	if err := checkRows(&c.data, &c.cfg); err != nil {
 		return err
 	}
 	if err := c.pages.Check(c.out, path, c.data.LabelsFile); err != nil {

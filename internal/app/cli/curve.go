@@ -87,7 +87,7 @@ func (c *learningCurve) check(cmd *cobra.Command, path string) error {
 	if err := c.cfg.Check(); err != nil {
 		return UsageError{err}
 	}
-	if err := checkData(&c.data); err != nil {
+	if err := checkRows(&c.data, &c.cfg); err != nil {
 		return err
 	}
 	switch {

@@ -80,6 +80,13 @@ func checkData(o *dataset.Options) error {
 	return nil
 }
 
+// checkRows is checkData for rows of a configuration. Values of a precomputed kernel are taken as they are written: less the smallest number of
+// each column, their matrix would not be symmetric.
+func checkRows(o *dataset.Options, c *train.Config) error {
+	o.AsWritten = c.Precomputed()
+	return checkData(o)
+}
+
 func contains(words, word string) bool {
 	for w := range strings.FieldsSeq(words) {
 		if w == word {

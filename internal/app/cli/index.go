@@ -81,7 +81,7 @@ func (x *indexing) run(cmd *cobra.Command, path string) error {
 	case x.add == "" && x.drop == "" && x.out == "":
 		return usagef("no file to write the index to; give -o INDEX")
 	}
-	if err := checkData(&x.data); err != nil {
+	if err := checkRows(&x.data, &x.cfg); err != nil {
 		return err
 	}
 	x.data.LabelsOptional = !x.cfg.Reduce.Discriminates()

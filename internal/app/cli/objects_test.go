@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"context"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"mercer/internal/engine/testenv"
@@ -47,6 +50,11 @@ func TestObjectsAreAsFiles(t *testing.T) {
 	if found := ok(t, "search", "s3://shop/i", "s3://shop/in/flowers.csv", "--ignore", "kind"); found != ok(t, "search", at("i"), data, "--ignore", "kind") {
 		t.Error(found)
 	}
+	if text := ok(t, "inspect", "S3://shop/m"); !strings.Contains(text, "ridge") {
+		t.Error(text)
+	}
+	ok(t, "predict", at("m"), "S3://shop/in/flowers.csv", "-o", "S3://shop/p2.csv")
+	same("p2.csv", at("p.csv"))
 	o.Put("in b/#1?.csv", []byte(table))
 	if text := ok(t, append([]string{"train", "s3://shop/in b/#1?.csv", "-o", at("m")}, flags...)...); !strings.Contains(text, "s3://shop/in b/#1?.csv") &&
 		!strings.Contains(text, "  #1?.csv: ") {
@@ -155,5 +163,51 @@ func TestObjectsThatCannotBeHad(t *testing.T) {
 	r := mercer(t, "train", data, "-o", "s3://shop/m", "--learner", "ridge", "--features", "16")
 	if r.code != 1 || !strings.Contains(r.stderr, "s3://shop/m: permission denied: the store refuses (QuotaExceeded)") || len(o.Keys()) > 0 {
 		t.Error(r.code, r.stderr, o.Keys())
+	}
+}
+
+// watchedOutput tells when a text has been written.
+type watchedOutput struct {
+	mu   sync.Mutex
+	all  strings.Builder
+	want string
+	seen chan struct{}
+}
+
+func (w *watchedOutput) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before := strings.Contains(w.all.String(), w.want)
+	w.all.Write(b)
+	if !before && strings.Contains(w.all.String(), w.want) {
+		close(w.seen)
+	}
+	return len(b), nil
+}
+
+// Who looks at a terminal is told of a server or a store that has taken a connection and does not answer, long before the wait ends.
+func TestSilenceIsTold(t *testing.T) {
+	o := testenv.NewObjects(t)
+	over := make(chan struct{})
+	o.Before = func(http.ResponseWriter, *http.Request) bool { <-over; return true }
+	defer close(over)
+	host := strings.TrimPrefix(os.Getenv("AWS_ENDPOINT_URL"), "http://")
+	for _, address := range []string{"s3://shop/rows.csv", "http://" + host + "/rows.csv"} {
+		w := &watchedOutput{want: "mercer train: note: " + host + " has not answered for a second; waits for up to 30s\n", seen: make(chan struct{})}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan int, 1)
+		go func() {
+			done <- Run(ctx, []string{"train", address, "-o", filepath.Join(t.TempDir(), "m"), "--progress", "always"}, strings.NewReader(""), io.Discard, w)
+		}()
+		select {
+		case <-w.seen:
+		case code := <-done:
+			t.Errorf("%s: ended with %d: %s", address, code, w.all.String())
+			done <- code
+		}
+		stop()
+		if code := <-done; code != exitInterrupted {
+			t.Errorf("%s: exit code %d: %s", address, code, w.all.String())
+		}
 	}
 }

@@ -23,5 +23,8 @@ func TestPrecomputedValuesAreTakenAsWritten(t *testing.T) {
 	for _, way := range []string{"--kernel", "--map"} {
 		ok(t, "train", data, "-o", m, way, "precomputed", "--learner", "ridge")
 		ok(t, "predict", m, data)
+		ok(t, "curve", data, way, "precomputed", "--learner", "ridge", "--at-rows", "20,40", "--seeds", "1")
+		ok(t, "tune", data, "-o", m, way, "precomputed", "--learner", "ridge", "--lambda", "0.1,1", "--folds", "2")
+		ok(t, "cluster", data, "-o", m, way, "precomputed", "--clusters", "2")
 	}
 }

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"mercer/dataset"
+	"mercer/internal/engine/remote"
 	"mercer/internal/engine/vec"
 	"mercer/internal/engine/visible"
 )
@@ -79,6 +82,28 @@ func (p *Program) Run(ctx context.Context, args []string, stdin io.Reader, stdou
 	return 1
 }
 
+// tellOfSilence tells who looks at a terminal that the command waits for another machine.
+func tellOfSilence(cmd *cobra.Command, host string) {
+	text := fmt.Sprintf("%s: note: %s has not answered for a second; waits for up to %v", cmd.CommandPath(), visible.Text(host), remote.Patience)
+	if f := cmd.Flags().Lookup("progress"); f != nil && f.Value.String() == "never" {
+		return
+	}
+	if p := current.Load(); p.draws() {
+		p.say(text)
+	} else if isTerminal(cmd.ErrOrStderr()) {
+		fmt.Fprintln(cmd.ErrOrStderr(), text)
+	}
+}
+
+// isTerminal says that what is written is seen on a terminal.
+func isTerminal(w io.Writer) bool {
+	if shown, is := w.(*visible.Writer); is {
+		w = shown.W
+	}
+	f, is := w.(*os.File)
+	return is && term.IsTerminal(int(f.Fd()))
+}
+
 // root is the command of the program itself.
 func (p *Program) root() *cobra.Command {
 	threads := 0
@@ -97,6 +122,8 @@ func (p *Program) root() *cobra.Command {
 			if threads > 0 {
 				runtime.GOMAXPROCS(threads)
 			}
+			current.Store(nil)
+			remote.WhenSilent(func(host string) { tellOfSilence(cmd, host) })
 			return checkArguments(cmd, args)
 		},
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"mercer/internal/engine/units"
 	"mercer/internal/engine/visible"
@@ -46,8 +44,8 @@ func NewProgress(cmd *cobra.Command, when string) (*Progress, error) {
 	}
 	switch when {
 	case "auto":
-		if f, ok := drawn.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-			p.w = f
+		if isTerminal(drawn) {
+			p.w = drawn
 		}
 	case "always":
 		p.w = drawn
@@ -59,8 +57,12 @@ func NewProgress(cmd *cobra.Command, when string) (*Progress, error) {
 	if ctx := cmd.Context(); ctx != nil {
 		cmd.SetContext(context.WithValue(ctx, progressKey{}, p))
 	}
+	current.Store(p)
 	return p, nil
 }
+
+// current is the progress of the command that this process runs, for goroutines that may not look into its context.
+var current atomic.Pointer[Progress]
 
 // progressKey is the key of a command's progress in its context.
 type progressKey struct{}

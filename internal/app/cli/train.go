@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"mercer/dataset"
-	"mercer/feature"
 	"mercer/internal/engine/atomicfile"
 	"mercer/internal/solve/pipeline"
 	"mercer/train"
@@ -204,9 +202,7 @@ func (t *training) check() error {
 		}
 	}
 	t.data.Memory, t.data.LabelsOptional = int64(t.memory), t.cfg.Outliers() && !t.holdsOut()
-	// Subtracting the smallest number of each column would leave a matrix that is not symmetric.
-	t.data.AsWritten = strings.EqualFold(t.cfg.Kernel.Name, feature.Precomputed) || strings.EqualFold(t.cfg.Map.Name, feature.Precomputed)
-	return checkData(&t.data)
+	return checkRows(&t.data, &t.cfg)
 }
 
 // checkFiles finds files that are given twice, or that cannot be written or found: before hours of training.

@@ -113,7 +113,7 @@ func (t *transform) run(cmd *cobra.Command, args []string) error {
 	if err := t.checkComplex(); err != nil {
 		return err
 	}
-	if err := checkData(&t.data); err != nil {
+	if err := checkRows(&t.data, &t.cfg); err != nil {
 		return err
 	}
 	p, err := NewProgress(cmd, t.progress)

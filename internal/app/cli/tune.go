@@ -346,6 +346,7 @@ func (t *tuning) run(cmd *cobra.Command, path string) error {
 	if err := space.Check(); err != nil {
 		return UsageError{err}
 	}
+	t.train.data.AsWritten = space.Precomputed()
 	if err := t.checkFiles(path); err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 // Prefix is what addresses begin with.
 const Prefix = "s3://"
 
-// Is says whether a path is such an address.
-func Is(path string) bool { return strings.HasPrefix(path, Prefix) }
+// Is says whether a path is such an address, in small letters or large ones.
+func Is(path string) bool { return strings.EqualFold(path[:min(len(path), len(Prefix))], Prefix) }
 
 // File is an object to be read, in the version that it had when it was opened. Its methods may be called concurrently.
 type File interface {

@@ -86,6 +86,7 @@ func (o *Objects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.mu.Lock()
 	o.log = append(o.log, strings.TrimSpace(r.Method+" "+key+" "+r.Header.Get("Range")))
 	o.mu.Unlock()
+	w.Header().Set("X-Amz-Request-Id", "1") // as stores do
 	if o.Before != nil && o.Before(w, r) {
 		return
 	}

@@ -184,39 +184,80 @@ func (c *coder) encode(dst []uint64, scaled matrix.Rows, z *matrix.Dense) []uint
 	return dst
 }
 
+// nearest is working memory to find the nearest codes.
+type nearest struct {
+	counts []uint16 // for each code, the bits that differ
+	few    []int32  // places of codes that may be among them
+}
+
 // near appends the places of the n codes nearest to a code, in the order of places; those that tie for the last
-// places are the first ones. counts is working memory, one for each code.
-func near(dst []int32, codes []uint64, code []uint64, n int, counts []uint16) []int32 {
-	histogram := make([]int, 64*len(code)+1)
-	vec.Hamming(counts, codes, code)
-	for _, h := range counts {
-		histogram[h]++
+// places are the first ones.
+func (w *nearest) near(dst []int32, codes []uint64, code []uint64, n int) []int32 {
+	most := 64 * len(code)
+	vec.Hamming(w.counts, codes, code)
+	w.few = below(w.few[:0], w.counts, likely(w.counts, most, n))
+	if len(w.few) < n {
+		w.few = below(w.few[:0], w.counts, most)
+	}
+	histogram := make([]int, most+1)
+	for _, i := range w.few {
+		histogram[w.counts[i]]++
 	}
 	last, left := 0, n // rows at distance last may fill what is left
-	for last < len(histogram)-1 && histogram[last] < left {
+	for last < most && histogram[last] < left {
 		left -= histogram[last]
 		last++
 	}
-	for i, h := range counts {
-		switch {
-		case int(h) < last:
-			dst = append(dst, int32(i))
-		case int(h) == last && left > 0:
-			dst = append(dst, int32(i))
+	for _, i := range w.few {
+		switch h := int(w.counts[i]); {
+		case h < last:
+			dst = append(dst, i)
+		case h == last && left > 0:
+			dst = append(dst, i)
 			left--
 		}
 	}
 	return dst
 }
 
+// below appends the places of the counts up to a limit.
+func below(dst []int32, counts []uint16, limit int) []int32 {
+	for i, h := range counts {
+		if int(h) <= limit {
+			dst = append(dst, int32(i))
+		}
+	}
+	return dst
+}
+
+// sampled says that of so many counts one is looked at to find a limit.
+const sampled = 16
+
+// likely is a limit that about twice as many counts as n do not exceed, by some of them; most is what none exceeds.
+func likely(counts []uint16, most, n int) int {
+	want := 2*n/sampled + 8
+	if len(counts) < 4*sampled*want {
+		return most
+	}
+	histogram := make([]int, most+1)
+	for i := 0; i < len(counts); i += sampled {
+		histogram[counts[i]]++
+	}
+	limit := 0
+	for want -= histogram[0]; want > 0; want -= histogram[limit] {
+		limit++
+	}
+	return limit
+}
+
 // nearAll calls body with the places near each of several codes.
 func (x *Index) nearAll(codes []uint64, n int, body func(query int, places []int32)) {
 	words := x.words()
 	vec.Parallel(len(codes)/words, 1, func(lo, hi int) {
-		counts := make([]uint16, x.info.Rows)
+		w := nearest{counts: make([]uint16, x.info.Rows)}
 		var places []int32
 		for q := lo; q < hi; q++ {
-			places = near(places[:0], x.codes, codes[q*words:(q+1)*words], n, counts)
+			places = w.near(places[:0], x.codes, codes[q*words:(q+1)*words], n)
 			body(q, places)
 		}
 	})

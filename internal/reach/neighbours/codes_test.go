@@ -85,8 +85,8 @@ func TestCosinesFollowTheKernel(t *testing.T) {
 
 func TestNearIsASort(t *testing.T) {
 	stream := random.New(1, "test")
-	for _, words := range []int{1, 3, 4, 8} {
-		const rows = 200
+	for _, c := range []struct{ words, rows int }{{1, 200}, {3, 200}, {4, 200}, {8, 200}, {2, 6000}} {
+		words, rows := c.words, c.rows
 		codes := make([]uint64, rows*words)
 		for i := range codes {
 			codes[i] = stream.Uint64()
@@ -95,13 +95,16 @@ func TestNearIsASort(t *testing.T) {
 			}
 		}
 		code := codes[5*words : 6*words]
+		for i := 0; i < rows && rows > 1000; i += sampled { // those that a limit is found by are nearer than all others
+			copy(codes[i*words:], code[:words-1])
+		}
 		count := func(i int32) (n int) {
 			for j, w := range code {
 				n += bits.OnesCount64(w ^ codes[int(i)*words+j])
 			}
 			return n
 		}
-		for _, n := range []int{1, 2, 77, rows, rows + 5} {
+		for _, n := range []int{1, 2, 77, min(rows, 500), rows, rows + 5} {
 			var want []int32
 			for i := range int32(rows) {
 				want = append(want, i)
@@ -109,7 +112,7 @@ func TestNearIsASort(t *testing.T) {
 			slices.SortStableFunc(want, func(a, b int32) int { return count(a) - count(b) })
 			want = want[:min(n, rows)]
 			slices.Sort(want)
-			if got := near(nil, codes, code, n, make([]uint16, rows)); !slices.Equal(got, want) {
+			if got := (&nearest{counts: make([]uint16, rows)}).near(nil, codes, code, n); !slices.Equal(got, want) {
 				t.Errorf("%d words, %d of %d: %v, want %v", words, n, rows, got, want)
 			}
 		}

@@ -8,6 +8,7 @@ package objects
 import (
 	"cmp"
 	"context"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -35,9 +36,10 @@ type store struct{}
 
 // split divides an address into a bucket and a key, which may be empty.
 func split(address string) (bucket, key string, err error) {
-	rest, is := strings.CutPrefix(address, remote.Prefix)
-	bucket, key, _ = strings.Cut(rest, "/")
-	if !is || bucket == "" {
+	if remote.Is(address) {
+		bucket, key, _ = strings.Cut(address[len(remote.Prefix):], "/")
+	}
+	if bucket == "" {
 		return "", "", fmt.Errorf("%s: is no address of an object; they are written s3://BUCKET/KEY", address)
 	}
 	return bucket, key, nil
@@ -72,8 +74,13 @@ func clientFor(address string) (*minio.Client, error) {
 	if u.Host == amazon { // whose machines have roles; elsewhere nobody answers
 		from = append(from, &credentials.IAM{Client: &http.Client{Timeout: 2 * time.Second}})
 	}
+	secure := u.Scheme == "https"
+	next, err := minio.DefaultTransport(secure)
+	if err != nil {
+		return nil, err
+	}
 	c, err := minio.New(u.Host, &minio.Options{
-		Secure: u.Scheme == "https", Region: cmp.Or(settings[2], settings[3]), MaxRetries: mostTries,
+		Secure: secure, Transport: &wary{next}, Region: cmp.Or(settings[2], settings[3]), MaxRetries: mostTries,
 		Creds: credentials.NewChainCredentials(from),
 	})
 	if err == nil {
@@ -86,13 +93,30 @@ func noBucket(address string) error {
 	return fmt.Errorf("%s: there is no such bucket: %w", address, fs.ErrNotExist)
 }
 
-// told is an error about an address, in plain words where they are known.
-func told(address string, err error) error {
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+// told is an error about an address, in plain words where they are known. ctx is that of the operation.
+func told(ctx context.Context, address string, err error) error {
+	var silent *remote.SilentError
+	var other *otherServer
+	switch cause := context.Cause(ctx); {
+	case err == nil:
+		return nil
+	case errors.As(cause, &silent), errors.As(err, &silent):
+		return fmt.Errorf("%s: the store at %w; %s", address, silent, check)
+	case errors.As(cause, &other), errors.As(err, &other):
+		return fmt.Errorf("%s: the server at %w; %s", address, other, check)
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		return err
 	}
 	var r minio.ErrorResponse
-	if !errors.As(err, &r) { // a connection, or the disk
+	var broken *xml.SyntaxError
+	var unexpected xml.UnmarshalError
+	if errors.As(err, &broken) || errors.As(err, &unexpected) {
+		return fmt.Errorf("%s: the server answers what no store does (%w); %s", address, err, check)
+	}
+	if request := (*url.Error)(nil); errors.As(err, &request) {
+		return fmt.Errorf("%s: %w; %s", address, request.Err, check)
+	}
+	if !errors.As(err, &r) { // the disk
 		return fmt.Errorf("%s: %w", address, err)
 	}
 	switch {
@@ -102,6 +126,10 @@ func told(address string, err error) error {
 		return fmt.Errorf("%s: %w", address, fs.ErrNotExist)
 	case r.StatusCode == http.StatusForbidden || r.StatusCode == http.StatusUnauthorized:
 		return fmt.Errorf("%s: %w: the store refuses (%s); are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION right?", address, fs.ErrPermission, r.Code)
+	case r.StatusCode == 0 && r.Code == "InternalError": // of the client, about an answer
+		return fmt.Errorf("%s: the server answers what no store does (%s); %s", address, r.Message, check)
+	case r.StatusCode == http.StatusBadRequest && r.Code == "400 Bad Request": // without a reason
+		return fmt.Errorf("%s: the store says %s; are AWS_ENDPOINT_URL and AWS_REGION right?", address, r.Code)
 	case r.StatusCode == http.StatusPreconditionFailed:
 		return fmt.Errorf("%s: has changed while it was read", address)
 	}
@@ -117,7 +145,7 @@ const (
 )
 
 // patience is how long a store may be silent.
-const patience = time.Minute
+var patience = remote.Patience // a constant but for tests
 
 // object is an object to be read.
 type object struct {
@@ -150,9 +178,11 @@ func (store) Open(ctx context.Context, address string) (remote.File, error) {
 	if o.key == "" || strings.HasSuffix(o.key, "/") {
 		return nil, fmt.Errorf("%s: %w", address, fs.ErrNotExist)
 	}
+	ctx, done := operation(ctx)
+	defer done()
 	info, err := c.StatObject(ctx, o.bucket, o.key, minio.StatObjectOptions{})
 	if err != nil {
-		return nil, told(address, err)
+		return nil, told(ctx, address, err)
 	}
 	o.version, o.size = info.ETag, info.Size
 	return o, nil
@@ -216,7 +246,7 @@ func (o *object) fetch(first, last int64) (kept *atomicfile.Temporary, err error
 		}
 		o.next, o.asked = at+n, n
 		if err := o.request(at*blockSize, min((at+n)*blockSize, o.size)); err != nil {
-			return nil, told(o.address, err)
+			return nil, told(o.ctx, o.address, err)
 		}
 		for i := range n {
 			o.have[at+i] = true
@@ -227,6 +257,7 @@ func (o *object) fetch(first, last int64) (kept *atomicfile.Temporary, err error
 
 // request keeps the bytes from one to before another, and goes on where a connection breaks off.
 func (o *object) request(from, to int64) (err error) {
+	silent := 0
 	for failed := 0; from < to; failed++ {
 		if failed == mostTries {
 			return fmt.Errorf("%w (tried %d times)", err, failed)
@@ -247,6 +278,12 @@ func (o *object) request(from, to int64) (err error) {
 			if errors.As(err, &refused) {
 				return err // the client has tried again where it could help
 			}
+			if silent++; !errors.As(err, new(*remote.SilentError)) || n > 0 {
+				silent = 0
+			}
+			if silent == 2 {
+				return err
+			}
 		}
 		if from += n; n > 0 {
 			failed = -1
@@ -266,10 +303,8 @@ func (o *object) get(from, to int64) (n int64, err error) {
 			return 0, err
 		}
 	}
-	ctx, stop := context.WithCancelCause(o.ctx)
-	defer stop(nil)
-	silent := time.AfterFunc(patience, func() { stop(fmt.Errorf("the store has sent nothing for %v", patience)) })
-	defer silent.Stop()
+	ctx, done := operation(o.ctx)
+	defer done()
 	r, _, _, err := o.client.GetObject(ctx, o.bucket, o.key, opt)
 	if err != nil {
 		return 0, cmp.Or(context.Cause(ctx), err)
@@ -279,7 +314,6 @@ func (o *object) get(from, to int64) (n int64, err error) {
 	b := make([]byte, 64<<10)
 	for n < to-from {
 		got, err := r.Read(b[:min(int64(len(b)), to-from-n)])
-		silent.Reset(patience)
 		if _, err := w.Write(b[:got]); err != nil {
 			return n, fmt.Errorf("cannot be kept while it is read: %w", err)
 		}
@@ -306,6 +340,8 @@ func (store) Writable(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
+	ctx, done := operation(ctx)
+	defer done()
 	there, err := c.BucketExists(ctx, bucket)
 	if minio.ToErrorResponse(err).StatusCode == http.StatusForbidden {
 		return nil // who may write may be refused that question
@@ -313,7 +349,7 @@ func (store) Writable(ctx context.Context, address string) error {
 	if err == nil && !there {
 		return noBucket(address)
 	}
-	return told(address, err)
+	return told(ctx, address, err)
 }
 
 // Delete implements remote.Store.
@@ -322,11 +358,13 @@ func (store) Delete(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
+	ctx, done := operation(ctx)
+	defer done()
 	c, err := clientFor(address)
 	if err == nil {
 		err = c.RemoveObject(ctx, bucket, key, minio.RemoveObjectOptions{})
 	}
-	return told(address, err)
+	return told(ctx, address, err)
 }
 
 // Put implements remote.Store.
@@ -335,11 +373,13 @@ func (store) Put(ctx context.Context, address string, r io.Reader, size int64) e
 	if err != nil {
 		return err
 	}
+	ctx, done := operation(ctx)
+	defer done()
 	c, err := clientFor(address)
 	if err == nil {
 		_, err = c.PutObject(ctx, bucket, key, r, size, minio.PutObjectOptions{ContentType: "application/octet-stream"})
 	}
-	return told(address, err)
+	return told(ctx, address, err)
 }
 
 // List implements remote.Store: objects below an address as if it were a folder, or those that match it as a pattern, with *, ? and [] that do
@@ -370,12 +410,12 @@ func (store) List(ctx context.Context, address string, most int) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+	ctx, done := operation(ctx)
+	defer done()
 	var found []string
 	for o := range c.ListObjects(ctx, bucket, minio.ListObjectsOptions{Prefix: prefix, Recursive: true}) {
 		if o.Err != nil {
-			return nil, told(address, o.Err)
+			return nil, told(ctx, address, o.Err)
 		}
 		if strings.HasSuffix(o.Key, "/") || !matches(pattern, o.Key) {
 			continue
