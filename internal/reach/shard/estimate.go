@@ -245,9 +245,10 @@ func (e *Estimate) trySums(ctx context.Context, w *Worker, rows int, opt train.O
 	if w.sharded, err = train.NewSharded(ctx, name, *w.schema, &few, s.Fixed(), train.Options{}); err != nil {
 		return err
 	}
-	var sums []momentSum
+	var total momentSum
 	best := math.Inf(1)
-	for i := range min(2, len(w.Plan.Data.All)) {
+	e.Add = math.Inf(1)
+	for i := range w.Plan.Data.All {
 		start := time.Now()
 		s, err := w.piece(ctx, roundStatistics, i)
 		if err != nil {
@@ -257,18 +258,21 @@ func (e *Estimate) trySums(ctx context.Context, w *Worker, rows int, opt train.O
 		if s.rows() > 0 {
 			best = min(best, took/float64(s.rows()))
 		}
-		sums = append(sums, s.(momentSum))
-	}
-	e.Row[roundStatistics] = best
-	if len(sums) > 1 {
-		start := time.Now()
-		if err := sums[0].merge(sums[1]); err != nil {
+		if i == 0 {
+			total = s.(momentSum)
+			continue
+		}
+		start = time.Now()
+		if err := total.merge(s); err != nil {
 			return err
 		}
-		e.Add, sums = time.Since(start).Seconds(), sums[:1]
+		e.Add = min(e.Add, time.Since(start).Seconds())
+	}
+	if e.Row[roundStatistics] = best; math.IsInf(e.Add, 1) {
+		e.Add = 0
 	}
 	start := time.Now()
-	file, err := spill(sums[0])
+	file, err := spill(total)
 	if err != nil {
 		return err
 	}

@@ -643,6 +643,11 @@ func TestEstimate(t *testing.T) {
 	if err != nil || small.Rows < 2900 || small.Rows > 3100 || small.Pieces != 1 || small.Feature != 32 {
 		t.Errorf("%+v, %v", small, err)
 	}
+	many, err := NewEstimate(ctx, path, dataset.Options{}, train.Config{Map: train.Map{Features: 32}, Learner: train.Lasso{}},
+		EstimateOptions{Piece: 8000, Workers: []int{1, 4}})
+	if err != nil || many.Rows != 3000 || many.Pieces < 8 || !(many.Add > 0) {
+		t.Errorf("small pieces, of which many are tried: %+v, %v", many, err)
+	}
 	o.Train.Memory = 1 << 20
 	if _, err := NewEstimate(ctx, path, dataset.Options{}, ridge, o); err == nil || !strings.Contains(err.Error(), "more than the memory allowed") {
 		t.Error(err)
