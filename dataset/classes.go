@@ -196,16 +196,28 @@ func (s *Summary) Task(asked string) (task, why string, err error) {
 	return "regress", many, nil
 }
 
+// labelled is what messages call the labels.
+func (s *Summary) labelled() string {
+	if s.label == "" {
+		return "the label"
+	}
+	return fmt.Sprintf("the label, column %q,", s.label)
+}
+
 // Classes are the classes of the labels; a single one or too many are an error.
 func (s *Summary) Classes() (*Classes, error) {
 	l := &s.labels
 	if l.overflow {
-		return nil, option.Errorf("there are too many different labels for classes; if they are numbers to predict, use %s",
-			option.Set("task", "regress"))
+		most := maxDistinct
+		if l.fraction {
+			most = maxFractions
+		}
+		return nil, option.Errorf("%s has more than %s different values in %s rows, too many for classes; name another column with %s, or predict "+
+			"numbers with %s", s.labelled(), units.Count(most), units.Count(l.rows), option.Ref("label"), option.Set("task", "regress"))
 	}
 	if n := l.distinct(); !l.nominal && (n > 20 && n == l.rows || n > 100 && 2*n > l.rows) {
-		return nil, option.Errorf("the label has %d different values in %d rows, so it says nothing that other rows could "+
-			"tell; name another column with %s, or predict numbers with %s", n, l.rows, option.Ref("label"), option.Set("task", "regress"))
+		return nil, option.Errorf("%s has %d different values in %d rows, so it says nothing that other rows could "+
+			"tell; name another column with %s, or predict numbers with %s", s.labelled(), n, l.rows, option.Ref("label"), option.Set("task", "regress"))
 	}
 	if l.distinct() < 2 {
 		only := ""

@@ -224,14 +224,19 @@ func (t *table) meant(name string) string {
 	if !t.schema.Header {
 		return ""
 	}
-	near := spelling.Near(name, t.names)
-	if i := slices.IndexFunc(t.names, func(n string) bool { return strings.EqualFold(n, name) }); i >= 0 {
-		near = t.names[i]
-	}
+	near := nearest(name, t.names)
 	if near == "" {
 		return ""
 	}
 	return fmt.Sprintf(" (did you mean %q?)", near)
+}
+
+// nearest is the name that one is most likely written for, "" if none is near.
+func nearest(name string, names []string) string {
+	if i := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, name) }); i >= 0 {
+		return names[i]
+	}
+	return spelling.Near(name, names)
 }
 
 // listColumns lists the columns, for messages.
@@ -297,22 +302,31 @@ func (t *table) followNames(m *Schema) error {
 func (t *table) lacks(m *Schema) error {
 	const most = 10
 	var names []string
+	lacked := ""
 	for _, c := range m.Columns {
 		if !slices.Contains(t.names, c.Name) {
+			lacked = c.Name
 			names = append(names, strconv.Quote(c.Name))
 		}
 	}
-	what := "is no column "
+	what, instead := "is no column ", ""
 	switch n := len(names); {
 	case n == 0:
 		return nil
+	case n == 1:
+		others := slices.DeleteFunc(slices.Clone(t.names), func(name string) bool {
+			return slices.ContainsFunc(m.Columns, func(c Column) bool { return c.Name == name })
+		})
+		if near := nearest(lacked, others); near != "" {
+			instead = fmt.Sprintf(" (is it %q?)", near)
+		}
 	case n > most+1:
 		what, names[most] = "are no columns ", fmt.Sprintf("%d more", n-most)
 		names = names[:most+1]
 	case n > 1:
 		what = "are no columns "
 	}
-	return fmt.Errorf("%s: there %s%s, which %s; %s", t.Name(), what, strings.Join(names, ", "), t.opt.trainedOn(), t.listColumns())
+	return fmt.Errorf("%s: there %s%s, which %s%s; %s", t.Name(), what, strings.Join(names, ", "), t.opt.trainedOn(), instead, t.listColumns())
 }
 
 func (t *table) followPositions(m *Schema) error {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mercer/internal/engine/option"
@@ -76,9 +77,7 @@ func Convert(ctx context.Context, path, out, format string, opt Options) (rows i
 	if w.typed() {
 		err := t.each(ctx, func(cells []string) error {
 			for j, c := range cells {
-				if kinds[j] != kindText && !missing([]byte(c)) {
-					kinds[j] = max(kinds[j], kindOf(c))
-				}
+				kinds[j] = max(kinds[j], kindOf(c))
 			}
 			return nil
 		})
@@ -154,29 +153,33 @@ type valueKind uint8
 
 const (
 	kindNothing valueKind = iota // at first
-	kindMarks                    // such as -, which are missing numbers if there are others
+	kindMarks                    // such as - and NA, which are missing numbers if there are others
 	kindInteger                  // also of a column without values
 	kindNumber
 	kindText
 )
 
-// kindOf is what a text is. Whole numbers with leading zeros, such as postal codes, are text.
+// kindOf is what a text is. Whole numbers with leading zeros, such as postal codes, are text, and so are those that neither 64 bits nor a
+// float64 hold, such as IDs of 20 digits.
 func kindOf(text string) valueKind {
-	if noNumber([]byte(text)) {
+	switch {
+	case text == "":
+		return kindNothing
+	case noNumber([]byte(text)) || missing([]byte(text)):
 		return kindMarks
 	}
 	digits := strings.TrimPrefix(text, "-")
-	whole := len(digits) > 0 && len(digits) < 19 && strings.Trim(digits, "0123456789") == ""
-	switch {
-	case whole && (digits[0] != '0' || digits == "0"):
-		return kindInteger
-	case whole && len(digits) > 1 && digits[0] == '0':
+	whole := len(digits) > 0 && strings.Trim(digits, "0123456789") == ""
+	if whole && (digits[0] != '0' || digits == "0") {
+		if _, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return kindInteger
+		}
+	}
+	v, ok := parseNumber([]byte(text))
+	if !ok || whole && spelled([]byte(text), v) {
 		return kindText
 	}
-	if _, ok := parseNumber([]byte(text)); ok {
-		return kindNumber
-	}
-	return kindText
+	return kindNumber
 }
 
 // textTable is a table of any format as lines of cells; an empty one is missing.

@@ -83,6 +83,46 @@ func TestConvertKeepsTables(t *testing.T) {
 	}
 }
 
+// Digits that a float64 would lose, and classes that are named like missing values, stay what they were written: in typed files they are
+// text, but whole numbers of 19 digits that 64 bits hold.
+func TestConvertLosesNothing(t *testing.T) {
+	const rows = "tweet,order,kind,all,big,gap\n" +
+		"1234567890123456789,12345678901234567891,none,NA,100000000000000000000,7\n" +
+		"-9223372036854775808,12345678901234567892,NA,NA,-100000000000000000000,NA\n" +
+		"9223372036854775807,3,null,,1,-\n"
+	want := strings.NewReplacer(",NA\n", ",\n", ",-\n", ",\n", "100000000000000000000", "1e+20").Replace(rows)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "t.csv")
+	if err := os.WriteFile(path, []byte(rows), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"t.parquet", "t.arrow", "t.arrows"} {
+		to := filepath.Join(dir, name)
+		converted(t, path, to)
+		if got := string(converted(t, to, filepath.Join(dir, "back.csv"))); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+
+	f, err := CreateTable(filepath.Join(dir, "ids.parquet"), "parquet", []TableColumn{{Name: "order"}, {Name: "kind"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, cells := range [][]string{{"12345678901234567891", "none"}, {"12345678901234567892", "NA"}} {
+		if err := f.Write(cells); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(converted(t, filepath.Join(dir, "ids.parquet"), filepath.Join(dir, "ids.csv"))),
+		"order,kind\n12345678901234567891,none\n12345678901234567892,NA\n"; got != want {
+		t.Errorf("a table of predictions: %s, want %s", got, want)
+	}
+}
+
 // Columns that are ignored, or are not among the only ones, are left out of tables of every format; those of IDs stay.
 func TestConvertLeavesColumnsOut(t *testing.T) {
 	dir := t.TempDir()

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mercer/internal/engine/option"
@@ -63,6 +65,9 @@ func ReadKinds(r io.Reader, name string) (*Kinds, error) {
 	d := json.NewDecoder(strings.NewReader(string(text)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(k); err != nil {
+		if strings.Contains(err.Error(), "unknown field") { // encoding/json has no type for it
+			err = fmt.Errorf("%w; a column may have %s", err, strings.Join(kindFields(), ", "))
+		}
 		return nil, fmt.Errorf("%s: is no file of kinds of columns in JSON: %w", name, err)
 	}
 	if d.More() {
@@ -72,6 +77,16 @@ func ReadKinds(r io.Reader, name string) (*Kinds, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return k, nil
+}
+
+// kindFields are what a file of kinds may say of a column.
+func kindFields() []string {
+	var names []string
+	for f := range reflect.TypeFor[ColumnKind]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, strconv.Quote(name))
+	}
+	return names
 }
 
 var allKinds = []string{KindNumber, KindCategory, KindOrdinal, KindDate, KindText, KindID, KindIgnored, KindLabel, KindWeight, KindGroup}

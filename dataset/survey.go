@@ -53,6 +53,7 @@ type Summary struct {
 	weights weightCounts
 	format  string
 	name    string
+	label   string // the column, if it is a single one
 }
 
 // ColumnStats describe the values of one dimension, zeros of sparse rows included.
@@ -121,6 +122,9 @@ func Survey(ctx context.Context, src Source, opt SurveyOptions) (*Summary, error
 // surveyRows is a survey without its end.
 func surveyRows(ctx context.Context, src Source, opt SurveyOptions) (*surveyor, error) {
 	s := &surveyor{opt: opt, sum: &Summary{name: src.Name(), format: src.Schema().Format, Dim: src.Schema().Dim}}
+	if labels := src.Schema().Labels; len(labels) == 1 {
+		s.sum.label = labels[0].Name
+	}
 	s.sum.labels.lists, s.sum.labels.nominal = src.Schema().LabelSeparator != "", src.Schema().nominal
 	for step, err := range Each(ctx, src) {
 		if err != nil {

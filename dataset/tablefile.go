@@ -77,7 +77,7 @@ func CreateTable(path, format string, columns []TableColumn) (*TableFile, error)
 // Write appends a row; an empty cell has no value.
 func (t *TableFile) Write(cells []string) error {
 	for i, c := range cells {
-		if t.columns[i].Kind == "" && t.kinds[i] != kindText && !missing([]byte(c)) {
+		if t.columns[i].Kind == "" && t.kinds[i] != kindText {
 			t.kinds[i] = max(t.kinds[i], kindOf(c))
 		}
 		t.rows.Text([]byte(c))

@@ -1,10 +1,50 @@
 package cli
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 )
+
+// What is wrong with a table is said with its columns: the label that tells nothing, the column that a model misses and is there under a
+// name like it, and what a file of kinds may say.
+func TestWrongColumnsAreNamed(t *testing.T) {
+	dir := t.TempDir()
+	var rows, many strings.Builder
+	rows.WriteString("size,price,name,sold\n")
+	many.WriteString("a,name\n")
+	for i := range 60 {
+		fmt.Fprintf(&rows, "%d,%d,n%d,%d\n", i%7, i%11, i, i%2)
+	}
+	for i := range 100_001 {
+		fmt.Fprintf(&many, "%d,n%d\n", i%7, i)
+	}
+	data, model := write(t, dir, "data.csv", rows.String()), filepath.Join(dir, "m.mercer")
+	big := write(t, dir, "big.csv", many.String())
+	other := write(t, dir, "other.csv", "size,Price,price2\n1,2,3\n2,3,4\n")
+	typo := write(t, dir, "typo.csv", "siz,price\n1,2\n2,3\n")
+	far := write(t, dir, "far.csv", "size,weight\n1,2\n2,3\n")
+	kinds := write(t, dir, "kinds.json", `{"columns":[{"name":"size","kind":"ordinal","levels":["1","2"]}]}`)
+	if r := mercer(t, "train", data, "--label", "sold", "--ignore", "name", "--quick", "-o", model); r.code != 0 {
+		t.Fatal(r.stderr)
+	}
+	for _, c := range []struct {
+		args, want string
+		code       int
+	}{
+		{"train " + data + " --label name -o x", `the label, column "name", has 60 different values in 60 rows, so it says nothing`, 1},
+		{"train " + big + " -o x", `the label, column "name", has more than 100,000 different values in 100,001 rows, too many for classes; name another column with --label`, 1},
+		{"predict " + model + " " + other, `there is no column "price", which the model was trained on (is it "Price"?); the columns are`, 1},
+		{"predict " + model + " " + typo, `there is no column "size", which the model was trained on (is it "siz"?); the columns are`, 1},
+		{"predict " + model + " " + far, `there is no column "price", which the model was trained on; the columns are`, 1},
+		{"train " + data + " --label sold -o x --schema " + kinds, `unknown field "levels"; a column may have "name", "kind", "order", "layouts", "na", "buckets"`, 2},
+	} {
+		if r := mercer(t, strings.Fields(c.args)...); r.code != c.code || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%s: %+v, want %q", c.args, r, c.want)
+		}
+	}
+}
 
 // A word that is slightly off is answered with the one that was meant.
 func TestDidYouMean(t *testing.T) {
@@ -12,6 +52,7 @@ func TestDidYouMean(t *testing.T) {
 	for _, c := range []struct{ args, want, not string }{
 		{"trian x.csv", `"trian" is no command; did you mean train? mercer --help`, ""},
 		{"trian x.csv -o m --features 3", `"trian" is no command; did you mean train?`, ""},
+		{"tran x.csv", `"tran" is no command; did you mean train?`, ""},
 		{"predit m x", "did you mean predict?", ""},
 		{"liblinear_train x", "did you mean liblinear-train?", ""},
 		{"cluster-of-things", `"cluster-of-things" is no command; mercer --help lists them`, "did you mean"},

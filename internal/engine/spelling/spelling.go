@@ -4,8 +4,8 @@ package spelling
 import "strings"
 
 // Near returns the known word that a misspelt one was most likely meant for, "" if none is near:
-// the only one that begins with it, or the one that is the fewest edits away, if they are no more than
-// one and a quarter of the letters. An edit inserts, deletes or replaces a letter, or swaps two
+// the one that is one edit away, or the only one that begins with it, or the one that is the fewest edits away, if they are no
+// more than one and a quarter of the letters. An edit inserts, deletes or replaces a letter, or swaps two
 // neighbours. Of words that are equally near it is the first. Of fewer than three letters nothing can
 // be told.
 func Near(word string, known []string) string {
@@ -13,14 +13,16 @@ func Near(word string, known []string) string {
 	if len(a) < 3 {
 		return ""
 	}
-	if long := beginning(word, known); long != "" {
-		return long
-	}
 	best, least := "", len(a)/4+2
 	for _, k := range known {
 		b := []rune(strings.ToLower(k))
 		if d := edits(a, b); d < least && d < min(len(a), len(b)) {
 			best, least = k, d
+		}
+	}
+	if least > 1 {
+		if long := beginning(word, known); long != "" {
+			return long
 		}
 	}
 	return best

@@ -26,6 +26,16 @@ func TestNear(t *testing.T) {
 	}
 }
 
+// A word that lacks one letter of a known one is not taken for the beginning of another.
+func TestNearOfBeginnings(t *testing.T) {
+	known := []string{"train", "transform", "tune"}
+	for word, want := range map[string]string{"tran": "train", "trans": "transform", "transf": "transform", "trainn": "train"} {
+		if got := Near(word, known); got != want {
+			t.Errorf("%q: %q, want %q", word, got, want)
+		}
+	}
+}
+
 func TestEdits(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
