@@ -156,11 +156,11 @@ const (
 	kindMarks                    // such as - and NA, which are missing numbers if there are others
 	kindInteger                  // also of a column without values
 	kindNumber
+	kindDigits // among them whole numbers that neither 64 bits nor a float64 hold, such as IDs of 20 digits: text, but in JSON numbers
 	kindText
 )
 
-// kindOf is what a text is. Whole numbers with leading zeros, such as postal codes, are text, and so are those that neither 64 bits nor a
-// float64 hold, such as IDs of 20 digits.
+// kindOf is what a text is. Whole numbers with leading zeros, such as postal codes, are text.
 func kindOf(text string) valueKind {
 	switch {
 	case text == "":
@@ -176,8 +176,11 @@ func kindOf(text string) valueKind {
 		}
 	}
 	v, ok := parseNumber([]byte(text))
-	if !ok || whole && spelled([]byte(text), v) {
+	switch {
+	case !ok || whole && digits[0] == '0':
 		return kindText
+	case whole && spelled([]byte(text), v):
+		return kindDigits
 	}
 	return kindNumber
 }

@@ -104,6 +104,10 @@ func TestConvertLosesNothing(t *testing.T) {
 		}
 	}
 
+	if got := string(converted(t, path, filepath.Join(dir, "t.jsonl"))); !strings.Contains(got, `"order":12345678901234567891,"kind":"none","all":"NA"`) {
+		t.Errorf("JSON lines: %s", got)
+	}
+
 	f, err := CreateTable(filepath.Join(dir, "ids.parquet"), "parquet", []TableColumn{{Name: "order"}, {Name: "kind"}})
 	if err != nil {
 		t.Fatal(err)
